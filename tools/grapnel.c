@@ -23,6 +23,7 @@ static const struct tool tools[] = {
      tool_sssp},
     {"tc", "count the triangles of a graph that may be larger than the cache", tool_tc},
     {"query", "sums and averages over the rows of a table that may be larger than the cache", tool_query},
+    {"bc", "betweenness centrality of a graph that may be larger than the cache", tool_bc},
     {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},

@@ -43,6 +43,7 @@ int tool_bfs(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_tc(int argc, char **argv);
 int tool_query(int argc, char **argv);
+int tool_bc(int argc, char **argv);
 int tool_cache_bench(int argc, char **argv);
 int tool_bench(int argc, char **argv);
 int tool_gather(int argc, char **argv);

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels.h"
+
+struct job {
+	struct gn_scanner scanner;
+	struct gn_bc_args args;
+	struct gn_bc_result *result;
+	uint32_t *order;       /* on the machine: vertices level by level */
+	uint64_t *begin, room; /* where each level begins in order, and where the last one ends */
+	uint32_t levels;
+};
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void free_job(struct job *j)
+{
+	struct simt_machine *machine = j->scanner.machine;
+
+	simt_free(machine, j->args.depth);
+	simt_free(machine, j->args.paths);
+	simt_free(machine, j->args.share);
+	simt_free(machine, j->args.score);
+	simt_free(machine, j->order);
+	free(j->begin);
+	gn_scanner_fini(&j->scanner, &j->args.scan);
+}
+
+static int allocate(struct job *j, struct gn_error *error)
+{
+	struct simt_machine *machine = j->scanner.machine;
+	const uint64_t n = j->scanner.graph->vertices;
+
+	j->args.depth = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
+	j->args.paths = (uint64_t *)simt_alloc(machine, n * sizeof(uint64_t), SIMT_DEVICE);
+	j->args.share = (uint64_t *)simt_alloc(machine, n * sizeof(uint64_t), SIMT_DEVICE);
+	j->args.score = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
+	j->order = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
+	if (j->args.depth && j->args.paths && j->args.share && j->args.score && j->order)
+		return 0;
+	return gn_error_set(error, -GN_ENOMEM, "bc: out of memory on the machine for %llu vertices",
+	                    (unsigned long long)n);
+}
+
+/* Room for where so many levels begin. */
+static int room_for(struct job *j, uint64_t levels, struct gn_error *error)
+{
+	const uint64_t more = levels < 64 ? 64 : 2 * levels;
+	uint64_t *begin;
+
+	if (levels <= j->room)
+		return 0;
+	begin = (uint64_t *)realloc(j->begin, more * sizeof *begin);
+	if (!begin)
+		return gn_error_set(error, -GN_ENOMEM, "bc: out of memory for %llu levels",
+		                    (unsigned long long)more);
+	j->begin = begin;
+	j->room = more;
+	return 0;
+}
+
+/* ---- one source ---- */
+
+/* The source is the first level, and one path leads to it. */
+static int start(struct job *j, uint32_t source, struct gn_error *error)
+{
+	struct simt_machine *machine = j->scanner.machine;
+	const uint32_t depth = 0;
+	const double one = 1;
+	int rc = room_for(j, 2, error);
+
+	if (!rc)
+		rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_bc_clear_kernel,
+		                    j->scanner.graph->vertices, error);
+	if (rc)
+		return rc;
+	rc = simt_move(machine, &j->args.depth[source], &depth, sizeof depth);
+	if (!rc)
+		rc = simt_move(machine, &j->args.paths[source], &one, sizeof one);
+	if (!rc)
+		rc = simt_move(machine, j->order, &source, sizeof source);
+	j->begin[0] = 0;
+	j->begin[1] = 1;
+	j->levels = 1;
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+static uint64_t at_level(struct job *j, uint32_t level)
+{
+	j->args.at = level;
+	j->args.level = j->order + j->begin[level];
+	j->args.next = j->order + j->begin[level + 1];
+	j->scanner.shared.found = 0;
+	return j->begin[level + 1] - j->begin[level];
+}
+
+static int go_forward(struct job *j, struct gn_error *error)
+{
+	for (;;) {
+		const uint64_t vertices = at_level(j, j->levels - 1);
+		int rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_bc_forward_kernel,
+		                          &gn_bc_forward_chunks_kernel, vertices, error);
+
+		if (rc || !j->scanner.shared.found)
+			return rc;
+		rc = room_for(j, j->levels + UINT64_C(2), error);
+		if (rc)
+			return rc;
+		j->begin[j->levels + 1] = j->begin[j->levels] + j->scanner.shared.found;
+		j->levels++;
+	}
+}
+
+static int settle(struct job *j, uint64_t vertices, struct gn_error *error)
+{
+	const int rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_bc_settle_kernel, vertices, error);
+
+	if (rc || !j->scanner.shared.found)
+		return rc;
+	return gn_error_set(error, -GN_ERANGE,
+	                    "bc: more than 2^1000 shortest paths lead to a vertex, which is too many for "
+	                    "the doubles that count them; take sources from which paths are shorter");
+}
+
+/* The last level has no successors, so its lists are not read. */
+static int go_back(struct job *j, struct gn_error *error)
+{
+	int rc = 0;
+
+	for (uint32_t level = j->levels; level-- > 0 && !rc;) {
+		const uint64_t vertices = at_level(j, level);
+
+		if (level + 1 < j->levels)
+			rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_bc_backward_kernel,
+			                      &gn_bc_backward_chunks_kernel, vertices, error);
+		if (!rc)
+			rc = settle(j, vertices, error);
+	}
+	return rc;
+}
+
+static int run(struct job *j, const struct gn_bc_options *options, const struct gn_progress *progress,
+               struct gn_error *error)
+{
+	const double begin = seconds();
+	int rc = 0;
+
+	for (uint32_t k = 0; k < options->source_count && !rc; k++) {
+		gn_progress_step(progress, "sources", k, options->source_count);
+		rc = start(j, options->sources[k], error);
+		if (!rc)
+			rc = go_forward(j, error);
+		if (!rc)
+			rc = go_back(j, error);
+		j->result->levels += j->levels;
+	}
+	j->result->seconds = seconds() - begin;
+	j->result->edges = j->scanner.shared.edges;
+	return rc;
+}
+
+/* ---- results ---- */
+
+static int fetch_scores(struct job *j, float *score, struct gn_error *error)
+{
+	const uint64_t vertices = j->scanner.graph->vertices;
+	double *sum = (double *)malloc(vertices * sizeof *sum), largest = 0;
+	int rc;
+
+	if (!sum)
+		return gn_error_set(error, -GN_ENOMEM, "bc: out of memory for the scores of %llu vertices",
+		                    (unsigned long long)vertices);
+	rc = simt_move(j->scanner.machine, sum, j->args.score, vertices * sizeof *sum);
+	for (uint64_t v = 0; v < vertices && !rc; v++)
+		largest = sum[v] > largest ? sum[v] : largest;
+	for (uint64_t v = 0; v < vertices && !rc; v++)
+		score[v] = largest > 0 ? (float)(sum[v] / largest) : 0;
+	j->result->largest = largest;
+	free(sum);
+	return gn_scanner_machine(&j->scanner, rc, error);
+}
+
+static int check_sources(const struct gn_graph_arrays *graph, const struct gn_bc_options *options,
+                         struct gn_error *error)
+{
+	for (uint32_t k = 0; k < options->source_count; k++)
+		if (options->sources[k] >= graph->vertices)
+			return gn_error_set(error, -GN_ERANGE,
+			                    "bc: source %u is not a vertex; the graph has %llu vertices, "
+			                    "numbered from 0",
+			                    options->sources[k], (unsigned long long)graph->vertices);
+	return 0;
+}
+
+int gn_bc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bc_options *options,
+          float *score, struct gn_bc_result *result, const struct gn_progress *progress,
+          struct gn_error *error)
+{
+	struct job j;
+	int rc;
+
+	memset(&j, 0, sizeof j);
+	memset(result, 0, sizeof *result);
+	rc = check_sources(graph, options, error);
+	if (rc || !graph->vertices)
+		return rc;
+	j.result = result;
+	rc = gn_scanner_init(&j.scanner, &j.args.scan, machine, graph, "bc", error);
+	if (!rc)
+		rc = allocate(&j, error);
+	if (!rc)
+		rc = run(&j, options, progress, error);
+	if (!rc)
+		rc = fetch_scores(&j, score, error);
+	free_job(&j);
+	return rc;
+}
