@@ -33,7 +33,7 @@ expect "$all" ''
 expect 'sssp scope sim' s
 expect 'compare' scope ''
 expect 'run sweep paper explain list' sim ''
-expect '--store= --svg= --source=' bfs --s
+expect '--steps --store= --svg= --source=' bfs --s
 expect '--verify --version' bfs g.gng --ver
 expect '--record=' sim run --rec
 expect '--threshold=' scope compare --t
