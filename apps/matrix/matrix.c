@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels.h"
+#include "spread/mix.h"
+
+enum {
+	WIDTH = 8192,           /* columns of a tile: their sums are 32 KiB */
+	LEAST_ELEMENTS = 4096,  /* of a tile, so that warps do not read crumbs */
+	STREAM_BYTES = 65536,   /* of the cache, for each warp that reads */
+	BATCH_ELEMENTS = 16384, /* read twice: as many rows at a time */
+	PARTS_BYTES = 256 << 20 /* the most memory for the sums of columns, with rows that are read twice */
+};
+
+struct job {
+	struct simt_machine *machine;
+	struct simt_info info;
+	struct gn_matrix *matrix;
+	struct gn_matrix_args args;
+	float *x, *y, *u, *v; /* on the machine */
+	struct gn_matrix_result *result;
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t parts_of(uint64_t all, uint64_t part)
+{
+	return all / part + (all % part != 0);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the cut into tiles ---- */
+
+/* How many read side by side. With many more the cache would drop what it read ahead for one before its turn.
+ */
+static uint64_t warps(const struct job *j)
+{
+	const uint64_t all = j->info.resident_threads / j->info.warp_width;
+	const uint64_t room = j->matrix->cache_bytes / STREAM_BYTES;
+
+	if (!j->matrix->cache_bytes || room >= all)
+		return all;
+	return room > j->info.processors ? room : j->info.processors;
+}
+
+/* As many groups of rows as there is work for, each of `unit` rows or a multiple. */
+static void cut_rows(struct job *j, uint64_t groups, uint64_t unit)
+{
+	struct gn_matrix_args *a = &j->args;
+	const uint64_t units = parts_of(a->rows, unit);
+
+	groups = groups ? least(groups, units) : 1;
+	a->group_rows = parts_of(units, groups) * unit;
+	a->groups = parts_of(a->rows, a->group_rows);
+}
+
+static void plan_once(struct job *j)
+{
+	struct gn_matrix_args *a = &j->args;
+
+	a->width = least(a->columns, WIDTH);
+	a->tiles = parts_of(a->columns, a->width);
+	cut_rows(j, warps(j) / a->tiles, parts_of(LEAST_ELEMENTS, a->width));
+}
+
+/* Returns 0 if the cache cannot hold the rows of one warp a processor. */
+static int plan_twice(struct job *j)
+{
+	struct gn_matrix_args *a = &j->args;
+	const uint64_t row_bytes = a->columns * sizeof(float);
+	uint64_t groups, enough;
+
+	a->width = a->columns;
+	a->tiles = 1;
+	a->batch = least(parts_of(BATCH_ELEMENTS, a->columns), a->rows);
+	/* a quarter: sets of frames fill unevenly */
+	groups = least(j->matrix->cache_bytes / 4 / (a->batch * row_bytes), PARTS_BYTES / row_bytes);
+	enough = least(j->info.processors, parts_of(a->rows, a->batch));
+	cut_rows(j, least(groups, warps(j)), a->batch);
+	return groups >= enough;
+}
+
+/* What a term of each product goes through: its product, the sums of a lane, of a warp, of the parts. */
+static void count_roundings(struct job *j)
+{
+	const struct gn_matrix_args *a = &j->args;
+
+	j->result->row_roundings =
+	    1 + parts_of(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
+	/* a row that lies in several pages gives a sum a page: no more of them than elements of a lane */
+	j->result->row_roundings += parts_of(a->width, j->info.warp_width);
+	j->result->column_roundings = 1 + a->group_rows + a->groups + 1;
+}
+
+/* ---- memory ---- */
+
+static int machine_failed(const struct job *j, int rc, struct gn_error *error)
+{
+	return rc ? gn_error_set(error, rc, "matrix: %s", simt_message(j->machine)) : 0;
+}
+
+static int vector_alloc(struct job *j, float **to, const float *from, uint64_t length, struct gn_error *error)
+{
+	*to = (float *)simt_alloc(j->machine, length * sizeof **to, SIMT_DEVICE);
+	if (!*to)
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "matrix: out of memory on the machine for %llu numbers; take a smaller "
+		                    "matrix",
+		                    (unsigned long long)length);
+	return from ? machine_failed(j, simt_move(j->machine, *to, from, length * sizeof **to), error) : 0;
+}
+
+static void parts_free(struct job *j)
+{
+	simt_free(j->machine, j->args.row_parts);
+	simt_free(j->machine, j->args.column_parts);
+	j->args.row_parts = NULL;
+	j->args.column_parts = NULL;
+}
+
+static int parts_alloc(struct job *j, int dots, int sums, struct gn_error *error)
+{
+	struct gn_matrix_args *a = &j->args;
+	int rc = 0;
+
+	if (dots)
+		rc = vector_alloc(j, &a->row_parts, NULL, a->tiles * a->rows, error);
+	if (!rc && sums)
+		rc = vector_alloc(j, &a->column_parts, NULL, a->groups * a->columns, error);
+	return rc;
+}
+
+static void job_close(struct job *j)
+{
+	parts_free(j);
+	simt_free(j->machine, j->x);
+	simt_free(j->machine, j->y);
+	simt_free(j->machine, j->u);
+	simt_free(j->machine, j->v);
+}
+
+static int job_open(struct job *j, struct simt_machine *machine, struct gn_matrix *m,
+                    struct gn_matrix_result *result, struct gn_error *error)
+{
+	memset(j, 0, sizeof *j);
+	memset(result, 0, sizeof *result);
+	j->machine = machine;
+	j->matrix = m;
+	j->result = result;
+	j->args.a = m->a;
+	j->args.rows = m->rows;
+	j->args.columns = m->columns;
+	simt_describe(machine, &j->info);
+	if (!m->rows || !m->columns)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "matrix: %llu rows of %llu columns: give at least 1 of each",
+		                    (unsigned long long)m->rows, (unsigned long long)m->columns);
+	if (gn_count(&m->a) % m->columns || gn_count(&m->a) / m->columns != m->rows)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "matrix: the array has %llu elements, not %llu rows of %llu",
+		                    (unsigned long long)gn_count(&m->a), (unsigned long long)m->rows,
+		                    (unsigned long long)m->columns);
+	return 0;
+}
+
+/* ---- launches ---- */
+
+static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t threads, const void *args,
+                  struct gn_error *error)
+{
+	const uint32_t block = 128;
+	struct simt_grid grid = {j->info.resident_threads / block, block, 0};
+	int rc;
+
+	if (threads < j->info.resident_threads || !grid.blocks)
+		grid.blocks = (uint32_t)(least(threads, j->info.resident_threads) / block) + 1;
+	rc = simt_launch(j->machine, kernel, grid, args);
+	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
+}
+
+static int add_up(struct job *j, const float *parts, uint64_t count, uint64_t length, float *to,
+                  struct gn_error *error)
+{
+	const struct gn_matrix_sum_args sum = {parts, count, length, to};
+
+	return launch(j, &gn_matrix_sum_kernel, length, &sum, error);
+}
+
+/* One launch over the matrix, and the sums of its parts. */
+static int pass(struct job *j, const struct simt_kernel *kernel, float *y, float *v, struct gn_error *error)
+{
+	struct gn_matrix_args *a = &j->args;
+	int rc = launch(j, kernel, a->tiles * a->groups * j->info.warp_width, a, error);
+
+	j->result->passes++;
+	if (!rc)
+		rc = gn_array_failure(&j->matrix->a, error);
+	if (!rc && y)
+		rc = add_up(j, a->row_parts, a->tiles, a->rows, y, error);
+	if (!rc && v)
+		rc = add_up(j, a->column_parts, a->groups, a->columns, v, error);
+	return rc;
+}
+
+static int run_products(struct job *j, unsigned passes, struct gn_error *error)
+{
+	const int both = passes == 1 && j->y && j->v;
+	int rc = 0;
+
+	if (j->y) {
+		j->args.by_columns = j->x;
+		j->args.by_rows = both ? j->u : NULL;
+		rc = pass(j, &gn_matrix_once_kernel, j->y, both ? j->v : NULL, error);
+	}
+	if (!rc && j->v && !both) {
+		j->args.by_columns = NULL;
+		j->args.by_rows = j->u;
+		rc = pass(j, &gn_matrix_once_kernel, NULL, j->v, error);
+	}
+	return rc;
+}
+
+static int vectors_open(struct job *j, const struct gn_matrix_vectors *v, struct gn_error *error)
+{
+	const uint64_t rows = j->args.rows, columns = j->args.columns;
+	int rc = 0;
+
+	if (v->y)
+		rc = vector_alloc(j, &j->x, v->x, columns, error);
+	if (!rc && v->y)
+		rc = vector_alloc(j, &j->y, v->y, rows, error);
+	if (!rc && v->v)
+		rc = vector_alloc(j, &j->u, v->u, rows, error);
+	if (!rc && v->v)
+		rc = vector_alloc(j, &j->v, v->v, columns, error);
+	return rc;
+}
+
+static int vectors_fetch(struct job *j, const struct gn_matrix_vectors *v, struct gn_error *error)
+{
+	int rc = 0;
+
+	if (v->y)
+		rc = simt_move(j->machine, v->y, j->y, j->args.rows * sizeof *v->y);
+	if (!rc && v->v)
+		rc = simt_move(j->machine, v->v, j->v, j->args.columns * sizeof *v->v);
+	return machine_failed(j, rc, error);
+}
+
+int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const struct gn_matrix_vectors *v,
+                       unsigned passes, struct gn_matrix_result *result, struct gn_error *error)
+{
+	struct job j;
+	double begin;
+	int rc = job_open(&j, machine, m, result, error);
+
+	if (rc)
+		return rc;
+	plan_once(&j);
+	count_roundings(&j);
+	rc = vectors_open(&j, v, error);
+	if (!rc)
+		rc = parts_alloc(&j, v->y != NULL, v->v != NULL, error);
+	begin = seconds();
+	if (!rc)
+		rc = run_products(&j, passes, error);
+	result->seconds = seconds() - begin;
+	if (!rc)
+		rc = vectors_fetch(&j, v, error);
+	job_close(&j);
+	return rc;
+}
+
+/* ---- A^T (A x) ---- */
+
+static int run_atax(struct job *j, int twice, struct gn_error *error)
+{
+	int rc;
+
+	j->args.by_columns = j->x;
+	if (twice) {
+		j->args.by_rows = j->args.row_parts;
+		return pass(j, &gn_matrix_twice_kernel, NULL, j->v, error);
+	}
+	rc = pass(j, &gn_matrix_once_kernel, j->y, NULL, error);
+	j->args.by_columns = NULL;
+	j->args.by_rows = j->y;
+	return rc ? rc : pass(j, &gn_matrix_once_kernel, NULL, j->v, error);
+}
+
+static int choose_atax(struct job *j, unsigned passes, int *twice, struct gn_error *error)
+{
+	*twice = passes != 2 && plan_twice(j);
+	if (passes == 1 && !*twice)
+		return gn_error_set(
+		    error, -GN_ENOBUFS,
+		    "matrix: in one pass rows of %llu bytes are read again while they are in "
+		    "the cache, but a quarter of it does not hold those of %u processors; take "
+		    "a larger cache, or two passes",
+		    (unsigned long long)(j->args.columns * sizeof(float)), j->info.processors);
+	if (!*twice)
+		plan_once(j);
+	count_roundings(j);
+	return 0;
+}
+
+int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const float *x, float *v,
+                   unsigned passes, struct gn_matrix_result *result, struct gn_error *error)
+{
+	struct job j;
+	double begin;
+	int twice, rc = job_open(&j, machine, m, result, error);
+
+	if (!rc)
+		rc = choose_atax(&j, passes, &twice, error);
+	if (rc)
+		return rc;
+	rc = vector_alloc(&j, &j.x, x, m->columns, error);
+	if (!rc && !twice)
+		rc = vector_alloc(&j, &j.y, NULL, m->rows, error);
+	if (!rc)
+		rc = vector_alloc(&j, &j.v, NULL, m->columns, error);
+	if (!rc)
+		rc = parts_alloc(&j, 1, 1, error);
+	begin = seconds();
+	if (!rc)
+		rc = run_atax(&j, twice, error);
+	result->seconds = seconds() - begin;
+	if (!rc)
+		rc = machine_failed(&j, simt_move(machine, v, j.v, m->columns * sizeof *v), error);
+	job_close(&j);
+	return rc;
+}
+
+float gn_matrix_value(uint64_t seed, uint64_t i)
+{
+	const uint64_t bits = spread_mix(spread_mix(seed) + i) >> 40;
+
+	return ((float)bits - 8388608.0f) * 0x1p-23f;
+}
