@@ -5,34 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_report.h"
 #include "graph_job.h"
 #include "scope/output/svg.h"
-
-static double hit_rate(const struct gn_cache_statistics *c)
-{
-	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
-}
 
 double graph_report_teps(const struct graph_report *r)
 {
 	return r->seconds > 0 ? (double)r->edges / r->seconds : 0;
-}
-
-static void print_cache(const struct graph_report *r, FILE *to)
-{
-	const struct gn_cache_info *f = &r->cache;
-	const double mib = 1 << 20;
-
-	fprintf(
-	    to,
-	    "  cache                %.1f MiB in %llu pages of %u bytes, %s, %s table (%.2f MiB of tables)\n",
-	    (double)f->frame_bytes / mib, (unsigned long long)f->frames, f->page_bytes,
-	    tool_policies[r->options->far.policy], tool_tables[f->table], (double)f->metadata_bytes / mib);
-	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->statistics.fetched,
-	        (double)f->statistics.fetched_bytes / mib);
-	fprintf(to, "  hit rate             %.2f %%\n", 100 * hit_rate(&f->statistics));
-	fprintf(to, "  bytes moved/needed   %.2f\n",
-	        (double)f->statistics.fetched_bytes / (double)r->needed_bytes);
 }
 
 static const char *advice_name(enum gn_auto_advice advice)
@@ -67,34 +46,12 @@ void graph_report_begin(const struct graph_report *r, FILE *to)
 void graph_report_end(const struct graph_report *r, const char *verified, FILE *to)
 {
 	if (r->options->mode == GRAPH_PAGED)
-		print_cache(r, to);
+		tool_cache_print(&r->cache, r->options->far.policy, r->needed_bytes, to);
 	if (r->explain[0])
 		print_choice(r, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
-}
-
-static json_t *counters_json(const struct graph_report *r)
-{
-	const struct gn_cache_statistics *c = &r->cache.statistics;
-
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "hits", (json_int_t)c->hits,
-	                 "misses", (json_int_t)c->misses, "fetched_pages", (json_int_t)c->fetched,
-	                 "fetched_bytes", (json_int_t)c->fetched_bytes, "written_pages",
-	                 (json_int_t)c->written, "written_bytes", (json_int_t)c->written_bytes,
-	                 "evicted_pages", (json_int_t)c->evicted, "evicted_bytes",
-	                 (json_int_t)(c->evicted * r->cache.page_bytes), "bypassed", (json_int_t)c->bypassed);
-}
-
-static json_t *cache_json(const struct graph_report *r)
-{
-	const struct gn_cache_info *f = &r->cache;
-
-	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I}", "bytes", (json_int_t)f->frame_bytes, "page_bytes",
-	                 (json_int_t)f->page_bytes, "frames", (json_int_t)f->frames, "table",
-	                 tool_tables[f->table], "policy", tool_policies[r->options->far.policy],
-	                 "metadata_bytes", (json_int_t)f->metadata_bytes);
 }
 
 static json_t *choice_json(const struct graph_report *r)
@@ -120,8 +77,9 @@ static json_t *rest_json(const struct graph_report *r)
 	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
 
 	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:s, s:o}", "mode",
-	                 graph_mode_name(r->options->mode), "cache", paged ? cache_json(r) : json_null(),
-	                 "counters", paged ? counters_json(r) : json_null(), "auto",
+	                 graph_mode_name(r->options->mode), "cache",
+	                 paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
+	                 paged ? tool_cache_counters(&r->cache) : json_null(), "auto",
 	                 r->explain[0] ? choice_json(r) : json_null(), "store", "reads",
 	                 (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
 	                 "needed_bytes", (json_int_t)r->needed_bytes, "path", r->path, "verified", verified);
@@ -150,7 +108,8 @@ static void write_title(char *title, size_t bytes, const struct graph_report *r,
 {
 	snprintf(title, bytes, "%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", w->job,
 	         (unsigned long long)r->edges, graph_report_teps(r) / 1e6,
-	         100 * hit_rate(&r->cache.statistics), r->verified > 0 ? w->verified : "not verified");
+	         100 * tool_cache_hit_rate(&r->cache.statistics),
+	         r->verified > 0 ? w->verified : "not verified");
 }
 
 static void draw(FILE *to, const struct graph_report *r, const struct words *w)
