@@ -55,13 +55,13 @@ SIMT_FN struct tile tile_of(const struct gn_matrix_args *a, uint64_t item)
 
 /*
  * Elements of one row from a column on. They lie at data; NULL: they are read one by one. dots and sums are
- * constants: which products are wanted. Returns what the lane adds to the product of the row.
+ * constants: which products are wanted. Returns dot with what the lane adds to the product of the row.
  */
 SIMT_INLINE_FN float add_piece(const struct gn_matrix_args *a, float *column_parts, uint64_t row,
-                               uint64_t column, uint64_t count, const float *data, int dots, int sums)
+                               uint64_t column, uint64_t count, const float *data, float dot, int dots,
+                               int sums)
 {
 	const float by = sums ? a->by_rows[row] : 0;
-	float dot = 0;
 
 	for (uint64_t k = (simt_lane() - column) & (simt_warp_width() - 1); k < count;
 	     k += simt_warp_width()) {
@@ -94,7 +94,7 @@ SIMT_INLINE_FN void add_run(const struct gn_matrix_args *a, struct tile *t, uint
 	while (count) {
 		const uint64_t piece = least(count, t->after - column);
 
-		t->dot += add_piece(a, t->column_parts, row, column, piece, data, dots, sums);
+		t->dot = add_piece(a, t->column_parts, row, column, piece, data, t->dot, dots, sums);
 		if (dots && column + piece == t->after)
 			end_row(t, row);
 		data = data ? data + piece : data;

@@ -101,8 +101,6 @@ static void count_roundings(struct job *j)
 
 	j->result->row_roundings =
 	    1 + parts_of(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
-	/* a row that lies in several pages gives a sum a page: no more of them than elements of a lane */
-	j->result->row_roundings += parts_of(a->width, j->info.warp_width);
 	j->result->column_roundings = 1 + a->group_rows + a->groups + 1;
 }
 

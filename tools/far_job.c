@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a job over far arrays, and what the job holds while it runs. */
+#include "far_job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache_report.h"
+
+enum { OPT_MODE = 256, OPT_SEED, OPT_JSON };
+
+static const struct argp_option options[] = {
+    {"mode", OPT_MODE, "MODE", 0,
+     "paged: through a cache; direct: loads from the store's memory (default paged)", 0},
+    {"seed", OPT_SEED, "N", 0, "seed of generated data (default 1)", 0},
+    {"json", OPT_JSON, "FILE", 0,
+     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
+    {0},
+};
+
+void far_options_init(struct far_options *o, const char *subcommand)
+{
+	o->subcommand = subcommand;
+	o->machine.name = "cpu";
+	o->seed = 1;
+}
+
+/* Is the data in a file? */
+static bool in_file(const struct far_options *o)
+{
+	return o->far.store && !strcmp(o->far.store, "file");
+}
+
+static void set_defaults(struct far_options *o)
+{
+	if (o->mode == GN_PAGED)
+		tool_tuned_defaults(o->subcommand, o->machine.name, &o->far.page_bytes, NULL, NULL);
+	if (!o->far.page_bytes)
+		o->far.page_bytes = 4096;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const modes[] = {"paged", "direct", NULL};
+	struct far_options *o = (struct far_options *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->machine;
+		state->child_inputs[1] = &o->far;
+		return 0;
+	case OPT_MODE: o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED; return 0;
+	case OPT_SEED: o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
+	case OPT_JSON: o->json = arg; return 0;
+	case ARGP_KEY_END:
+		if (o->mode == GN_DIRECT && in_file(o))
+			argp_error(state, "--mode direct needs --store host: threads cannot load from a "
+			                  "file without a cache");
+		return 0;
+	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+    {&tool_machine_argp, 0, NULL, 0}, {&tool_far_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+
+static const struct argp argp = {options, parse, NULL, NULL, children, NULL, NULL};
+
+const struct argp_child far_options_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+
+/* ---- stores ---- */
+
+static int open_path(struct far_job *j, const char *scheme, const char *path, const char *how,
+                     struct gn_error *e)
+{
+	const struct far_options *o = j->options;
+
+	return tool_far_open(&j->store[j->stores], j->machine, &o->far, o->subcommand, o->machine.name,
+	                     scheme, path, how, o->far.page_bytes, e);
+}
+
+/* A block store needs a file: one that has no name any more as soon as it is open. */
+static int open_temporary(struct far_job *j, uint64_t bytes, struct gn_error *e)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd, rc;
+
+	snprintf(path, sizeof path, "%s/grapnel-XXXXXX", folder && *folder ? folder : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return gn_error_set(e, -GN_EACCES,
+		                    "%s: %s; set TMPDIR to a folder with enough space for the data", path,
+		                    strerror(errno));
+	rc = ftruncate(fd, (off_t)bytes) ? gn_error_set(e, -GN_ENOSPC, "%s: %s", path, strerror(errno)) : 0;
+	close(fd);
+	if (!rc)
+		rc = open_path(j, "file", path, "", e);
+	unlink(path);
+	return rc;
+}
+
+static int check_size(const char *path, uint64_t bytes, const char *what, struct gn_error *e)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return gn_error_set(e, -GN_ENOENT, "%s: %s", path, strerror(errno));
+	if ((uint64_t)st.st_size == bytes)
+		return 0;
+	return gn_error_set(e, -GN_EINVAL, "%s: has %llu bytes, but %s has %llu", path,
+	                    (unsigned long long)st.st_size, what, (unsigned long long)bytes);
+}
+
+static int open_new(struct far_job *j, uint64_t bytes, struct gn_error *e)
+{
+	char size[32];
+
+	if (in_file(j->options))
+		return open_temporary(j, bytes, e);
+	snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
+	return open_path(j, "host", size, "", e);
+}
+
+int far_job_store(struct far_job *j, const char *path, uint64_t bytes, const char *what, struct gn_error *e)
+{
+	int rc = path ? check_size(path, bytes, what, e) : 0;
+
+	if (!rc)
+		rc = path ? open_path(j, in_file(j->options) ? "file" : "host", path, "ro", e)
+		          : open_new(j, bytes, e);
+	if (rc)
+		return rc;
+	j->stores++;
+	j->bytes += bytes;
+	return 0;
+}
+
+int far_job_fill(struct far_job *j, unsigned store,
+                 void (*make)(const void *user, uint64_t at, uint64_t bytes, void *to), const void *user,
+                 struct gn_error *e)
+{
+	const uint64_t all = gn_store_view_of(j->store[store])->capacity_bytes, piece = 4 << 20;
+	void *buffer = malloc(piece);
+	int rc = buffer ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory");
+
+	for (uint64_t at = 0; at < all && !rc; at += piece) {
+		const uint64_t bytes = all - at < piece ? all - at : piece;
+
+		make(user, at, bytes, buffer);
+		rc = gn_store_write_host(j->store[store], at, buffer, bytes, e);
+		gn_progress_step(&j->progress, "generating", at, all);
+	}
+	free(buffer);
+	return rc;
+}
+
+/* ---- the job ---- */
+
+int far_job_open(struct far_job *j, const struct far_options *o, struct gn_error *e)
+{
+	j->options = o;
+	return simt_open(&j->machine, &o->machine, e);
+}
+
+void far_job_close(struct far_job *j)
+{
+	if (j->cache)
+		gn_cache_destroy(j->cache);
+	while (j->stores)
+		gn_store_close(j->store[--j->stores]);
+	if (j->machine)
+		simt_close(j->machine);
+}
+
+int far_job_cache(struct far_job *j, struct gn_error *e)
+{
+	const struct far_options *o = j->options;
+	struct gn_cache_options c = {0};
+
+	if (o->mode == GN_DIRECT)
+		return 0;
+	c.page_bytes = o->far.page_bytes;
+	c.bytes = tool_far_cache_bytes(&o->far, j->bytes);
+	c.policy = o->far.policy;
+	c.statistics = 1;
+	return gn_cache_create(&j->cache, j->machine, j->store, j->stores, &c, e);
+}
+
+int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t element_bytes,
+                  struct gn_array *array, struct gn_error *e)
+{
+	const struct gn_array_options a = {j->options->mode, j->cache, j->store[store], 0, count,
+	                                   element_bytes};
+
+	return gn_array_create(array, j->machine, &a, e);
+}
+
+/* ---- the report ---- */
+
+void far_job_describe(const struct far_job *j, struct far_report *r)
+{
+	r->options = j->options;
+	simt_describe(j->machine, &r->machine);
+	if (j->cache) {
+		gn_cache_describe(j->cache, &r->cache);
+		r->moved_bytes = r->cache.statistics.fetched_bytes + r->cache.statistics.written_bytes;
+	}
+	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
+	         r->machine.processors, r->machine.warp_width, j->cache ? "paged" : "direct",
+	         gn_store_path(j->store[0]));
+}
+
+static double bandwidth(const struct far_report *r)
+{
+	return r->seconds > 0 ? (double)r->needed_bytes / r->seconds : 0;
+}
+
+void far_report_print(const struct far_report *r, const char *verified, FILE *to)
+{
+	const double mib = 1 << 20;
+
+	fprintf(to, "  time                 %.3f s, %.3f GB/s of what is needed\n", r->seconds,
+	        bandwidth(r) / 1e9);
+	fprintf(to, "  needed, moved        %.1f MiB, %.1f MiB\n", (double)r->needed_bytes / mib,
+	        (double)r->moved_bytes / mib);
+	if (r->cache.frames)
+		tool_cache_print(&r->cache, r->options->far.policy, r->needed_bytes, to);
+	fprintf(to, "  path                 %s\n", r->path);
+	if (r->verified >= 0)
+		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
+}
+
+json_t *far_report_join(json_t *root, const struct far_report *r)
+{
+	const bool paged = r->cache.frames;
+	json_t *rest = json_pack(
+	    "{s:o, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s, s:o}", "machine", tool_json_machine(&r->machine),
+	    "mode", paged ? "paged" : "direct", "seconds", r->seconds, "bytes_per_second", bandwidth(r),
+	    "needed_bytes", (json_int_t)r->needed_bytes, "moved_bytes", (json_int_t)r->moved_bytes, "cache",
+	    paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
+	    paged ? tool_cache_counters(&r->cache) : json_null(), "path", r->path, "verified",
+	    r->verified < 0 ? json_null() : json_boolean(r->verified));
+	const int joined = root && rest && !json_object_update(root, rest);
+
+	json_decref(rest);
+	if (joined)
+		return root;
+	json_decref(root);
+	return NULL;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * far_job.h - what the subcommands share that run one job over arrays behind a store, as `grapnel mvt`
+ * does. Options, the stores, the cache, the parts of a report. Jobs over graphs have graph_job.h.
+ */
+#ifndef GN_TOOL_FAR_JOB_H
+#define GN_TOOL_FAR_JOB_H
+
+#include <stdbool.h>
+
+#include <grapnel/array.h>
+#include <grapnel/cache.h>
+#include <grapnel/store.h>
+
+#include "far.h"
+#include "tool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- options ---- */
+
+struct far_options {
+	const char *subcommand; /* its name */
+	struct simt_options machine;
+	struct tool_far far; /* a store that is not said is host */
+	enum gn_mode mode;
+	uint64_t seed; /* of generated data */
+	const char *json;
+	/* The subcommand's own parser sets these two: their help says what is written and compared. */
+	const char *out;
+	bool verify;
+};
+
+/* The options of a machine and those above: the child of a subcommand's argp, with a struct far_options. */
+extern const struct argp_child far_options_child[];
+
+/* far_options_init - what holds unless the command line says otherwise; o is all 0. */
+void far_options_init(struct far_options *o, const char *subcommand);
+
+/* ---- the job ---- */
+
+enum { FAR_STORES = 3 };
+
+/* A job in progress: what is there must be given back. */
+struct far_job {
+	const struct far_options *options;
+	struct simt_machine *machine;
+	struct gn_store *store[FAR_STORES];
+	unsigned stores;
+	uint64_t bytes;         /* of all stores */
+	struct gn_cache *cache; /* NULL in direct mode */
+	struct gn_progress progress;
+};
+
+/* far_job_open - the machine. Close in any case. */
+int far_job_open(struct far_job *j, const struct far_options *o, struct gn_error *e);
+void far_job_close(struct far_job *j);
+
+/*
+ * far_job_store - the next store.
+ * @path   a file, which is only read; NULL: a new one, zeroed: host memory, or a file without a name
+ * @bytes  that it must have, exactly
+ * @what   names the data in messages
+ */
+int far_job_store(struct far_job *j, const char *path, uint64_t bytes, const char *what, struct gn_error *e);
+
+/*
+ * far_job_fill - write generated data to a new store.
+ * @make  writes bytes [at, at + bytes) of the data to `to`
+ */
+int far_job_fill(struct far_job *j, unsigned store,
+                 void (*make)(const void *user, uint64_t at, uint64_t bytes, void *to), const void *user,
+                 struct gn_error *e);
+
+/* far_job_cache - the cache in front of all stores; nothing in direct mode. */
+int far_job_cache(struct far_job *j, struct gn_error *e);
+
+/* far_job_array - elements of a store, from its begin on. The caller destroys it. */
+int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t element_bytes,
+                  struct gn_array *array, struct gn_error *e);
+
+/* ---- the report ---- */
+
+/* What there is to say about a run, whatever the job was. far_job_describe does not set the second part. */
+struct far_report {
+	const struct far_options *options;
+	struct simt_info machine;
+	struct gn_cache_info cache; /* zero in direct mode */
+	char path[512];             /* which way the bytes went */
+
+	double seconds;
+	uint64_t needed_bytes; /* that any such job must move, between the machine and the stores */
+	uint64_t moved_bytes;  /* far_job_describe sets it if there is a cache */
+	int verified;          /* 1, 0, or -1: was not asked */
+};
+
+void far_job_describe(const struct far_job *j, struct far_report *r);
+
+/* The table's last lines; what the job says comes before them. */
+void far_report_print(const struct far_report *r, const char *verified, FILE *to);
+
+/*
+ * far_report_join - add to the job's own members those from "machine" on, which every job has.
+ * @root  taken over; NULL, as json_pack gives it where there is no memory, stays NULL
+ */
+json_t *far_report_join(json_t *root, const struct far_report *r);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grapnel mvt, atax, bicg: products of a matrix that need not fit the cache. */
+#include "matrix/matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "far_job.h"
+
+enum { OPT_ROWS = 0x200, OPT_COLUMNS, OPT_PASSES, OPT_OUT, OPT_VERIFY };
+
+enum kind { MVT, ATAX, BICG };
+
+static const char *const names[] = {"mvt", "atax", "bicg"};
+
+struct request {
+	struct far_options far;
+	enum kind kind;
+	const char *file; /* NULL: generated */
+	uint64_t rows, columns;
+	unsigned passes; /* 0: the job's default */
+};
+
+static const struct argp_option options[] = {
+    {"rows", OPT_ROWS, "N", 0, "rows of the matrix", 0},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the matrix", 0},
+    {"passes", OPT_PASSES, "N", 0,
+     "1: one pass over the matrix for both products; 2: a pass for each (default 1; atax: 1 if the cache "
+     "holds enough rows)",
+     0},
+    {"out", OPT_OUT, "FILE", 0, "write the results to FILE: little-endian f32, one vector behind the other",
+     0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every element with loops in double precision", 0},
+    {0},
+};
+
+static void check_together(struct request *q, const struct argp_state *state)
+{
+	if (!q->rows || !q->columns)
+		argp_error(state, "no size given; give --rows and --columns");
+	if (q->rows > (1ull << 60) / sizeof(float) / q->columns)
+		argp_error(state, "--rows %llu --columns %llu: a matrix has at most 2^58 elements",
+		           (unsigned long long)q->rows, (unsigned long long)q->columns);
+	if (!q->passes && q->kind != ATAX)
+		q->passes = 1;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->far; return 0;
+	case OPT_ROWS: q->rows = tool_number(state, "--rows", arg, 1, 1ull << 48); return 0;
+	case OPT_COLUMNS: q->columns = tool_number(state, "--columns", arg, 1, 1ull << 48); return 0;
+	case OPT_PASSES: q->passes = (unsigned)tool_number(state, "--passes", arg, 1, 2); return 0;
+	case OPT_OUT: q->far.out = arg; return 0;
+	case OPT_VERIFY: q->far.verify = true; return 0;
+	case ARGP_KEY_ARG:
+		if (q->file)
+			argp_error(state, "%s: too many arguments; give one matrix", arg);
+		q->file = arg;
+		return 0;
+	case ARGP_KEY_END: check_together(q, state); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char about[] =
+    "Products of a matrix in a store with vectors on the machine, in single precision. mvt: x1 += A y1, x2 "
+    "+= "
+    "A^T y2; atax: y = A^T (A x); bicg: q = A p, s = A^T r. The threads of the machine fetch the pages of "
+    "the "
+    "matrix themselves.\vFILE holds the matrix: "
+    "little-endian f32, row after row. Without FILE it is generated from --seed. The vectors are always "
+    "generated.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.";
+
+static const struct argp argp = {options, parse, "[FILE]", about, far_options_child, NULL, NULL};
+
+/* ---- the vectors ---- */
+
+/* In the order of struct gn_matrix_vectors. Those that are not used stay NULL. */
+enum { X, Y, U, V, VECTORS };
+
+struct job {
+	struct far_job far;
+	struct gn_matrix matrix;
+	bool has_array;
+	float *vector[VECTORS];
+	struct gn_matrix_result result;
+};
+
+static uint64_t length_of(const struct request *q, unsigned vector)
+{
+	return vector == X || vector == V ? q->columns : q->rows;
+}
+
+static bool is_wanted(const struct request *q, unsigned vector)
+{
+	return q->kind != ATAX || vector == X || vector == V;
+}
+
+/* What is added to: of mvt generated numbers, else 0. */
+static float start_value(const struct request *q, unsigned vector, uint64_t i)
+{
+	const bool zero = q->kind != MVT && (vector == Y || vector == V);
+
+	return zero ? 0 : gn_matrix_value(q->far.seed + 1 + vector, i);
+}
+
+static int make_vectors(struct job *j, const struct request *q, struct gn_error *e)
+{
+	for (unsigned k = 0; k < VECTORS; k++) {
+		const uint64_t length = length_of(q, k);
+
+		if (!is_wanted(q, k))
+			continue;
+		j->vector[k] = (float *)malloc(length * sizeof(float));
+		if (!j->vector[k])
+			return gn_error_set(e, -GN_ENOMEM, "out of memory for vectors of %llu numbers",
+			                    (unsigned long long)length);
+		for (uint64_t i = 0; i < length; i++)
+			j->vector[k][i] = start_value(q, k, i);
+	}
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static void make_matrix(const void *user, uint64_t at, uint64_t bytes, void *to)
+{
+	const struct request *q = (const struct request *)user;
+
+	for (uint64_t k = 0; k < bytes / sizeof(float); k++)
+		((float *)to)[k] = gn_matrix_value(q->far.seed, at / sizeof(float) + k);
+}
+
+static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+{
+	const uint64_t count = q->rows * q->columns;
+	int rc = far_job_open(&j->far, &q->far, e);
+
+	j->matrix.rows = q->rows;
+	j->matrix.columns = q->columns;
+	if (!rc)
+		rc = far_job_store(&j->far, q->file, count * sizeof(float), "a matrix of this size", e);
+	if (!rc && !q->file)
+		rc = far_job_fill(&j->far, 0, make_matrix, q, e);
+	if (!rc)
+		rc = far_job_cache(&j->far, e);
+	if (!rc)
+		rc = far_job_array(&j->far, 0, count, sizeof(float), &j->matrix.a, e);
+	j->has_array = !rc;
+	return rc ? rc : make_vectors(j, q, e);
+}
+
+static void close_job(struct job *j)
+{
+	for (unsigned k = 0; k < VECTORS; k++)
+		free(j->vector[k]);
+	if (j->has_array)
+		gn_array_destroy(&j->matrix.a, j->far.machine);
+	far_job_close(&j->far);
+}
+
+static int multiply(struct job *j, const struct request *q, struct gn_error *e)
+{
+	const struct gn_matrix_vectors v = {j->vector[X], j->vector[Y], j->vector[U], j->vector[V]};
+	struct gn_cache_info info = {0};
+
+	if (j->far.cache)
+		gn_cache_describe(j->far.cache, &info);
+	j->matrix.cache_bytes = info.frame_bytes;
+	if (q->kind == ATAX)
+		return gn_matrix_atax(j->far.machine, &j->matrix, v.x, v.v, q->passes, &j->result, e);
+	return gn_matrix_products(j->far.machine, &j->matrix, &v, q->passes, &j->result, e);
+}
+
+/* ---- the reference ---- */
+
+static int exact_open(struct gn_matrix_exact *x, const struct request *q, unsigned vector, struct gn_error *e)
+{
+	const uint64_t length = length_of(q, vector);
+
+	x->value = (double *)calloc(length, sizeof *x->value);
+	x->magnitude = (double *)calloc(length, sizeof *x->magnitude);
+	if (!x->value || !x->magnitude)
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for vectors of %llu numbers",
+		                    (unsigned long long)length);
+	for (uint64_t i = 0; i < length && is_wanted(q, vector); i++) {
+		x->value[i] = (double)start_value(q, vector, i);
+		x->magnitude[i] = fabs(x->value[i]);
+	}
+	return 0;
+}
+
+static int compare(const struct job *j, const struct request *q, const struct gn_matrix_exact *x,
+                   struct gn_error *e)
+{
+	const struct gn_matrix_result *r = &j->result;
+	int rc;
+
+	if (q->kind == ATAX)
+		return gn_matrix_verify("y", j->vector[V], &x[V], q->columns,
+		                        r->row_roundings + r->column_roundings, e);
+	rc = gn_matrix_verify(q->kind == MVT ? "x1" : "q", j->vector[Y], &x[Y], q->rows, r->row_roundings, e);
+	return rc ? rc
+	          : gn_matrix_verify(q->kind == MVT ? "x2" : "s", j->vector[V], &x[V], q->columns,
+	                             r->column_roundings, e);
+}
+
+static int verify(const struct job *j, const struct request *q, struct gn_error *e)
+{
+	struct gn_store *store = j->far.store[0];
+	struct gn_matrix_exact x[VECTORS] = {{0}};
+	int rc = 0;
+
+	for (unsigned k = 0; k < VECTORS && !rc; k++)
+		rc = exact_open(&x[k], q, k, e);
+	if (!rc && q->kind == ATAX) {
+		rc = gn_matrix_reference(store, 0, &j->matrix, &x[X], &x[Y], NULL, NULL, e);
+		if (!rc)
+			rc = gn_matrix_reference(store, 0, &j->matrix, NULL, NULL, &x[Y], &x[V], e);
+	} else if (!rc) {
+		rc = gn_matrix_reference(store, 0, &j->matrix, &x[X], &x[Y], &x[U], &x[V], e);
+	}
+	if (!rc)
+		rc = compare(j, q, x, e);
+	for (unsigned k = 0; k < VECTORS; k++) {
+		free(x[k].value);
+		free(x[k].magnitude);
+	}
+	return rc;
+}
+
+static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
+{
+	int rc = open_job(j, q, e);
+
+	if (!rc)
+		rc = multiply(j, q, e);
+	if (rc)
+		return rc;
+	r->needed_bytes = j->far.bytes;
+	r->moved_bytes = j->far.bytes * j->result.passes;
+	r->seconds = j->result.seconds;
+	far_job_describe(&j->far, r);
+	if (!q->far.verify)
+		return 0;
+	rc = verify(j, q, e);
+	r->verified = !rc;
+	return rc;
+}
+
+/* ---- what is said ---- */
+
+static json_t *report_json(const struct request *q, const struct job *j, const struct far_report *r)
+{
+	char schema[32];
+	json_t *root;
+
+	snprintf(schema, sizeof schema, "grapnel-%s-1", names[q->kind]);
+	root = json_pack("{s:s, s:{s:s?, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path", q->file,
+	                 "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns, "bytes",
+	                 (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
+	return far_report_join(root, r);
+}
+
+static void print_table(const struct request *q, const struct job *j, const struct far_report *r)
+{
+	printf("  matrix               %s: %llu rows, %llu columns, %.1f MiB\n",
+	       q->file ? q->file : "generated", (unsigned long long)q->rows, (unsigned long long)q->columns,
+	       (double)j->far.bytes / (1 << 20));
+	printf("  passes               %u\n", j->result.passes);
+	far_report_print(r, "every element is within the error bound of the reference", stdout);
+}
+
+/* The result vectors, one behind the other. */
+static int write_out(const struct request *q, const struct job *j, struct gn_error *e)
+{
+	const uint64_t first = j->vector[Y] ? q->rows : 0, bytes = (first + q->columns) * sizeof(float);
+	float *all = (float *)malloc(bytes);
+	int rc;
+
+	if (!all)
+		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", q->far.out);
+	if (first)
+		memcpy(all, j->vector[Y], first * sizeof(float));
+	memcpy(all + first, j->vector[V], q->columns * sizeof(float));
+	rc = tool_write_file(q->far.out, all, bytes, e);
+	free(all);
+	return rc;
+}
+
+/* Results are written only for a run that went well. */
+static int finish(const struct request *q, const struct job *j, const struct far_report *r,
+                  struct gn_error *e)
+{
+	int rc = q->far.out ? write_out(q, j, e) : 0;
+
+	if (!rc && q->far.json)
+		rc = tool_write_json(report_json(q, j, r), q->far.json, e);
+	if (!rc && !tool_to_stdout(q->far.json))
+		print_table(q, j, r);
+	return rc;
+}
+
+static int tool_matrix(enum kind kind, int argc, char **argv)
+{
+	struct request q = {0};
+	struct far_report report = {0};
+	struct gn_error e = {0};
+	struct job job = {0};
+	struct tool_bar bar;
+	int rc;
+
+	far_options_init(&q.far, names[kind]);
+	q.kind = kind;
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	report.verified = -1;
+	job.far.progress = tool_bar_begin(&bar);
+	rc = run(&job, &q, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(&q, &job, &report, &e);
+	close_job(&job);
+	return rc ? tool_fail(names[kind], &e) : TOOL_OK;
+}
+
+int tool_mvt(int argc, char **argv)
+{
+	return tool_matrix(MVT, argc, argv);
+}
+
+int tool_atax(int argc, char **argv)
+{
+	return tool_matrix(ATAX, argc, argv);
+}
+
+int tool_bicg(int argc, char **argv)
+{
+	return tool_matrix(BICG, argc, argv);
+}
