@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cache_report.h"
+#include "graph/io.h"
 
 enum { OPT_MODE = 256, OPT_SEED, OPT_JSON };
 
@@ -157,6 +158,39 @@ int far_job_fill(struct far_job *j, unsigned store,
 		gn_progress_step(&j->progress, "generating", at, all);
 	}
 	free(buffer);
+	return rc;
+}
+
+static int copy_out(struct far_job *j, unsigned store, struct gn_output *out, uint64_t all,
+                    struct gn_error *e)
+{
+	const uint64_t piece = 4 << 20;
+	void *buffer = malloc(piece);
+	int rc = buffer ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory");
+
+	for (uint64_t at = 0; at < all && !rc; at += piece) {
+		const uint64_t bytes = all - at < piece ? all - at : piece;
+
+		rc = gn_store_read_host(j->store[store], at, buffer, bytes, e);
+		if (!rc)
+			rc = gn__output_write(out, buffer, bytes, e);
+	}
+	free(buffer);
+	return rc;
+}
+
+int far_job_write(struct far_job *j, unsigned store, const char *path, struct gn_error *e)
+{
+	const uint64_t all = gn_store_view_of(j->store[store])->capacity_bytes;
+	struct gn_output out;
+	int rc = gn__output_begin(&out, path, all, e);
+
+	if (rc)
+		return rc;
+	rc = copy_out(j, store, &out, all, e);
+	if (!rc)
+		return gn__output_end(&out, e);
+	gn__output_drop(&out);
 	return rc;
 }
 

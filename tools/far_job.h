@@ -74,6 +74,10 @@ int far_job_fill(struct far_job *j, unsigned store,
                  void (*make)(const void *user, uint64_t at, uint64_t bytes, void *to), const void *user,
                  struct gn_error *e);
 
+/* far_job_write - a whole store to a file, which appears when it is complete. What is in the cache must be
+ * flushed. */
+int far_job_write(struct far_job *j, unsigned store, const char *path, struct gn_error *e);
+
 /* far_job_cache - the cache in front of all stores; nothing in direct mode. */
 int far_job_cache(struct far_job *j, struct gn_error *e);
 

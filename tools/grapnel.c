@@ -24,6 +24,7 @@ static const struct tool tools[] = {
     {"tc", "count the triangles of a graph that may be larger than the cache", tool_tc},
     {"query", "sums and averages over the rows of a table that may be larger than the cache", tool_query},
     {"bc", "betweenness centrality of a graph that may be larger than the cache", tool_bc},
+    {"add", "C = A + B, three arrays that may be larger than the cache", tool_add},
     {"mvt", "x1 += A y1, x2 += A^T y2, of a matrix that may be larger than the cache", tool_mvt},
     {"atax", "y = A^T (A x), of a matrix that may be larger than the cache", tool_atax},
     {"bicg", "q = A p, s = A^T r, of a matrix that may be larger than the cache", tool_bicg},

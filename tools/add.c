@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grapnel add: C = A + B, three arrays that need not fit the cache, by the fastest way of `grapnel bench
+ * add`. Words are u32, so that every word of C can be compared.
+ */
+#include "baselines/add.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "far_job.h"
+
+enum { OPT_DATA = 0x200, OPT_OUT, OPT_VERIFY };
+
+enum { ARRAYS = 3, PIECE = 1 << 20, FRAMES_A_WARP = 8, WARPS_A_BLOCK = 4 };
+
+struct request {
+	struct far_options far;
+	uint64_t bytes; /* of each array */
+};
+
+struct job {
+	struct far_job far;
+	struct gn_base_add_args args;
+	unsigned arrays; /* that are open */
+};
+
+static const struct argp_option options[] = {
+    {"data", OPT_DATA, "SIZE", 0, "bytes of each array, a multiple of a page (default 64M)", 0},
+    {"out", OPT_OUT, "FILE", 0, "write C to FILE: little-endian u32", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every word of C that is in the store", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->far; return 0;
+	case OPT_DATA: q->bytes = tool_size(state, "--data", arg, 512); return 0;
+	case OPT_OUT: q->far.out = arg; return 0;
+	case OPT_VERIFY: q->far.verify = true; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char about[] =
+    "C = A + B of three arrays in a store, each larger than the cache. The threads of the machine fetch the "
+    "pages of A and B, and write those of C, themselves.\vThe time ends when all of C is in the store. "
+    "'grapnel bench add' compares this with other ways.\n\nExit status: 0 success, 1 the run failed, 2 the "
+    "command line is wrong.";
+
+static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+
+/* ---- the data ---- */
+
+/* Word i of A and of B; --seed changes both. */
+static uint32_t word_of(const struct request *q, unsigned array, uint64_t i)
+{
+	return (array ? gn_base_other_word(i) : gn_base_word(i)) + (uint32_t)q->far.seed;
+}
+
+struct input {
+	const struct request *request;
+	unsigned array;
+};
+
+static void make_words(const void *user, uint64_t at, uint64_t bytes, void *to)
+{
+	const struct input *in = (const struct input *)user;
+
+	for (uint64_t k = 0; k < bytes / 4; k++)
+		((uint32_t *)to)[k] = word_of(in->request, in->array, at / 4 + k);
+}
+
+static int open_stores(struct job *j, const struct request *q, struct gn_error *e)
+{
+	int rc = far_job_open(&j->far, &q->far, e);
+
+	for (unsigned k = 0; k < ARRAYS && !rc; k++) {
+		const struct input in = {q, k};
+
+		rc = far_job_store(&j->far, NULL, q->bytes, "an array", e);
+		if (!rc && k < 2)
+			rc = far_job_fill(&j->far, k, make_words, &in, e);
+	}
+	return rc;
+}
+
+static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+{
+	struct gn_array *const array[ARRAYS] = {&j->args.a, &j->args.b, &j->args.c};
+	int rc = open_stores(j, q, e);
+
+	if (!rc)
+		rc = far_job_cache(&j->far, e);
+	for (; j->arrays < ARRAYS && !rc; j->arrays += !rc)
+		rc = far_job_array(&j->far, j->arrays, q->bytes / 4, 4, array[j->arrays], e);
+	j->args.words = q->bytes / 4;
+	j->args.page_words = q->far.far.page_bytes / 4;
+	return rc;
+}
+
+static void close_job(struct job *j)
+{
+	struct gn_array *const array[ARRAYS] = {&j->args.a, &j->args.b, &j->args.c};
+
+	while (j->arrays)
+		gn_array_destroy(array[--j->arrays], j->far.machine);
+	far_job_close(&j->far);
+}
+
+/* ---- the run ---- */
+
+static int array_failed(struct job *j, struct gn_error *e)
+{
+	int rc = gn_array_failure(&j->args.a, e);
+
+	if (!rc)
+		rc = gn_array_failure(&j->args.b, e);
+	return rc ? rc : gn_array_failure(&j->args.c, e);
+}
+
+/*
+ * No more warps than frames serve: each holds a page of every array. Words for which no page can be held are
+ * read and written one by one, which is slow over a file.
+ */
+static struct simt_grid grid_for(const struct job *j)
+{
+	struct simt_grid grid = {1, 1, 0};
+	struct gn_cache_info cache;
+	struct simt_info info;
+	uint32_t warps;
+
+	simt_describe(j->far.machine, &info);
+	warps = info.resident_threads / info.warp_width;
+	if (j->far.cache) {
+		gn_cache_describe(j->far.cache, &cache);
+		if (cache.frames / FRAMES_A_WARP < warps)
+			warps = (uint32_t)(cache.frames / FRAMES_A_WARP);
+	}
+	grid.block_threads = (warps < WARPS_A_BLOCK ? 1 : WARPS_A_BLOCK) * info.warp_width;
+	grid.blocks = warps < WARPS_A_BLOCK ? warps + !warps : warps / WARPS_A_BLOCK;
+	return grid;
+}
+
+static int add(struct job *j, double *seconds, struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	struct simt_machine *machine = j->far.machine;
+	int rc = simt_launch(machine, &gn_base_add_range_kernel, grid_for(j), &j->args);
+
+	rc = rc ? rc : simt_wait(machine);
+	if (rc)
+		return gn_error_set(e, rc, "%s", simt_message(machine));
+	rc = array_failed(j, e);
+	if (!rc && j->far.cache)
+		rc = gn_cache_flush(j->far.cache, e);
+	*seconds = tool_seconds() - begin;
+	return rc;
+}
+
+/* Words [first, first + count) of C as they should be. Returns the first that is not, or count. */
+static uint64_t first_wrong(const struct request *q, const uint32_t *got, uint64_t first, uint64_t count)
+{
+	for (uint64_t k = 0; k < count; k++)
+		if (got[k] != word_of(q, 0, first + k) + word_of(q, 1, first + k))
+			return k;
+	return count;
+}
+
+static int verify(struct job *j, const struct request *q, struct gn_error *e)
+{
+	uint32_t *got = (uint32_t *)malloc(PIECE);
+	int rc = got ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for the comparison");
+
+	for (uint64_t at = 0; at < q->bytes && !rc; at += PIECE) {
+		const uint64_t bytes = q->bytes - at < PIECE ? q->bytes - at : PIECE;
+		uint64_t k;
+
+		rc = gn_store_read_host(j->far.store[2], at, got, bytes, e);
+		k = rc ? 0 : first_wrong(q, got, at / 4, bytes / 4);
+		if (!rc && k < bytes / 4)
+			rc = gn_error_set(e, -GN_EBADMSG, "word %llu of C is %u, but the sum is %u",
+			                  (unsigned long long)(at / 4 + k), got[k],
+			                  word_of(q, 0, at / 4 + k) + word_of(q, 1, at / 4 + k));
+	}
+	free(got);
+	return rc;
+}
+
+static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
+{
+	int rc = open_job(j, q, e);
+
+	if (!rc)
+		rc = add(j, &r->seconds, e);
+	if (rc)
+		return rc;
+	r->needed_bytes = ARRAYS * q->bytes;
+	r->moved_bytes = ARRAYS * q->bytes;
+	far_job_describe(&j->far, r);
+	if (!q->far.verify)
+		return 0;
+	rc = verify(j, q, e);
+	r->verified = !rc;
+	return rc;
+}
+
+/* Results are written only for a run that went well. */
+static int finish(struct job *j, const struct request *q, const struct far_report *r, struct gn_error *e)
+{
+	int rc = q->far.out ? far_job_write(&j->far, 2, q->far.out, e) : 0;
+
+	if (!rc && q->far.json)
+		rc = tool_write_json(far_report_join(json_pack("{s:s, s:I}", "schema", "grapnel-add-1",
+		                                               "array_bytes", (json_int_t)q->bytes),
+		                                     r),
+		                     q->far.json, e);
+	if (rc || tool_to_stdout(q->far.json))
+		return rc;
+	printf("  arrays               3 of %.1f MiB\n", (double)q->bytes / (1 << 20));
+	far_report_print(r, "every word of C is the sum", stdout);
+	return 0;
+}
+
+static int check_size(const struct request *q, struct gn_error *e)
+{
+	if (q->bytes % q->far.far.page_bytes == 0)
+		return 0;
+	return gn_error_set(e, -GN_EINVAL, "--data %llu: give a multiple of a page of %u bytes",
+	                    (unsigned long long)q->bytes, q->far.far.page_bytes);
+}
+
+int tool_add(int argc, char **argv)
+{
+	struct request q = {0};
+	struct far_report report = {0};
+	struct gn_error e = {0};
+	struct job job = {0};
+	struct tool_bar bar;
+	int rc;
+
+	far_options_init(&q.far, "add");
+	q.bytes = 64 << 20;
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	if (check_size(&q, &e)) {
+		tool_fail("add", &e);
+		return TOOL_USAGE;
+	}
+	report.verified = -1;
+	job.far.progress = tool_bar_begin(&bar);
+	rc = run(&job, &q, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(&job, &q, &report, &e);
+	close_job(&job);
+	return rc ? tool_fail("add", &e) : TOOL_OK;
+}
