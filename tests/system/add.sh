@@ -64,7 +64,7 @@ refuses() {
 }
 refuses 2 'data 5000: give a multiple of a page of 4096 bytes' --data 5000
 refuses 2 'data 0: give a size' --data 0
-refuses 2 'too many arguments' --data 4K more
+refuses 2 '[Tt]oo many arguments' --data 4K more
 refuses 2 'direct needs --store host' --store file --mode direct
 refuses 1 'nosuch' --machine nosuch
 TMPDIR=/nonexistent refuses 1 'set TMPDIR' --store file
