@@ -12,7 +12,7 @@
 
 enum { OPT_DATA = 0x200, OPT_OUT, OPT_VERIFY };
 
-enum { ARRAYS = 3, PIECE = 1 << 20, FRAMES_A_WARP = 8, WARPS_A_BLOCK = 4 };
+enum { ARRAYS = 3, FRAMES_A_WARP = 8, WARPS_A_BLOCK = 4 };
 
 struct request {
 	struct far_options far;
@@ -52,6 +52,8 @@ static const char about[] =
     "command line is wrong.";
 
 static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+
+static const uint64_t piece = 1 << 20; /* bytes that are compared at a time */
 
 /* ---- the data ---- */
 
@@ -172,11 +174,11 @@ static uint64_t first_wrong(const struct request *q, const uint32_t *got, uint64
 
 static int verify(struct job *j, const struct request *q, struct gn_error *e)
 {
-	uint32_t *got = (uint32_t *)malloc(PIECE);
+	uint32_t *got = (uint32_t *)malloc(piece);
 	int rc = got ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for the comparison");
 
-	for (uint64_t at = 0; at < q->bytes && !rc; at += PIECE) {
-		const uint64_t bytes = q->bytes - at < PIECE ? q->bytes - at : PIECE;
+	for (uint64_t at = 0; at < q->bytes && !rc; at += piece) {
+		const uint64_t bytes = q->bytes - at < piece ? q->bytes - at : piece;
 		uint64_t k;
 
 		rc = gn_store_read_host(j->far.store[2], at, got, bytes, e);

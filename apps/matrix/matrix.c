@@ -180,7 +180,7 @@ static int job_open(struct job *j, struct simt_machine *machine, struct gn_matri
 static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t threads, const void *args,
                   struct gn_error *error)
 {
-	const uint32_t block = 128;
+	const uint32_t block = 4 * j->info.warp_width; /* small, so that few warps meet many processors */
 	struct simt_grid grid = {j->info.resident_threads / block, block, 0};
 	int rc;
 

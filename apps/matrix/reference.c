@@ -5,7 +5,7 @@
 
 #include "matrix.h"
 
-enum { PIECE = 65536 }; /* elements that are read at a time */
+static const uint64_t piece = 65536; /* elements that are read at a time */
 
 struct reference {
 	const struct gn_matrix_exact *x, *y, *u, *v;
@@ -35,12 +35,12 @@ int gn_matrix_reference(struct gn_store *store, uint64_t offset, const struct gn
                         struct gn_error *error)
 {
 	const struct reference r = {x, y, u, v};
-	float *data = (float *)malloc(PIECE * sizeof *data);
+	float *data = (float *)malloc(piece * sizeof *data);
 	int rc = data ? 0 : gn_error_set(error, -GN_ENOMEM, "matrix: out of memory for the reference");
 
 	for (uint64_t row = 0; row < m->rows && !rc; row++) {
-		for (uint64_t column = 0; column < m->columns && !rc; column += PIECE) {
-			const uint64_t left = m->columns - column, count = left < PIECE ? left : PIECE;
+		for (uint64_t column = 0; column < m->columns && !rc; column += piece) {
+			const uint64_t left = m->columns - column, count = left < piece ? left : piece;
 
 			rc = gn_store_read_host(store, offset + (row * m->columns + column) * sizeof *data,
 			                        data, count * sizeof *data, error);
