@@ -6,8 +6,7 @@ double tool_cache_hit_rate(const struct gn_cache_statistics *c)
 	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
 }
 
-void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, uint64_t needed_bytes,
-                      FILE *to)
+void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, FILE *to)
 {
 	const double mib = 1 << 20;
 
@@ -19,8 +18,6 @@ void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy
 	fprintf(to, "  pages fetched        %llu (%.1f MiB)\n", (unsigned long long)f->statistics.fetched,
 	        (double)f->statistics.fetched_bytes / mib);
 	fprintf(to, "  hit rate             %.2f %%\n", 100 * tool_cache_hit_rate(&f->statistics));
-	fprintf(to, "  bytes moved/needed   %.2f\n",
-	        (double)f->statistics.fetched_bytes / (double)needed_bytes);
 }
 
 json_t *tool_cache_counters(const struct gn_cache_info *f)

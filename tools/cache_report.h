@@ -18,9 +18,8 @@ extern "C" {
 /* Hits, as a part of all accesses; 0 without any. */
 double tool_cache_hit_rate(const struct gn_cache_statistics *c);
 
-/* Lines of the table. @needed_bytes  that any such job must read, more than 0 */
-void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, uint64_t needed_bytes,
-                      FILE *to);
+/* Lines of the table. */
+void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, FILE *to);
 
 /* The members "cache" and "counters". */
 json_t *tool_cache_json(const struct gn_cache_info *f, enum gn_cache_policy policy);

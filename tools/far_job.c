@@ -264,7 +264,8 @@ void far_report_print(const struct far_report *r, const char *verified, FILE *to
 	fprintf(to, "  needed, moved        %.1f MiB, %.1f MiB\n", (double)r->needed_bytes / mib,
 	        (double)r->moved_bytes / mib);
 	if (r->cache.frames)
-		tool_cache_print(&r->cache, r->options->far.policy, r->needed_bytes, to);
+		tool_cache_print(&r->cache, r->options->far.policy, to);
+	fprintf(to, "  bytes moved/needed   %.2f\n", (double)r->moved_bytes / (double)r->needed_bytes);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");

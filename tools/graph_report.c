@@ -45,8 +45,11 @@ void graph_report_begin(const struct graph_report *r, FILE *to)
 
 void graph_report_end(const struct graph_report *r, const char *verified, FILE *to)
 {
-	if (r->options->mode == GRAPH_PAGED)
-		tool_cache_print(&r->cache, r->options->far.policy, r->needed_bytes, to);
+	if (r->options->mode == GRAPH_PAGED) {
+		tool_cache_print(&r->cache, r->options->far.policy, to);
+		fprintf(to, "  bytes moved/needed   %.2f\n",
+		        (double)r->cache.statistics.fetched_bytes / (double)r->needed_bytes);
+	}
 	if (r->explain[0])
 		print_choice(r, to);
 	fprintf(to, "  path                 %s\n", r->path);

@@ -28,6 +28,7 @@ static const struct tool tools[] = {
     {"mvt", "x1 += A y1, x2 += A^T y2, of a matrix that may be larger than the cache", tool_mvt},
     {"atax", "y = A^T (A x), of a matrix that may be larger than the cache", tool_atax},
     {"bicg", "q = A p, s = A^T r, of a matrix that may be larger than the cache", tool_bicg},
+    {"stencil", "Jacobi steps over a grid that may be larger than the cache", tool_stencil},
     {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stencil over grids whose values are known, and over random ones against the reference, bit by bit: for
+ * narrow and wide warps, through caches of a few small pages and without one.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <grapnel/cache.h>
+#include <grapnel/store.h>
+
+#include "stencil/stencil.h"
+
+static struct gn_error error;
+
+static void must(int rc)
+{
+	if (rc)
+		fail_msg("%s: %s", gn_error_name(rc), error.text);
+}
+
+struct way {
+	unsigned warp_width;
+	uint32_t page_bytes; /* 0: direct */
+	uint64_t cache_bytes;
+	uint64_t told_bytes; /* what the job hears of it: more than it is makes frames short */
+};
+
+static const struct way ways[] = {
+    {1, 512, 16 * 512, 1 << 20},
+    {32, 512, 16 * 512, 1 << 20},
+    {32, 512, 16 * 512, 16 * 512},
+    {32, 4096, 1 << 20, 1 << 20},
+    {1, 4096, 1 << 20, 1 << 20},
+    {4, 0, 0, 0},
+    {32, 0, 0, 0},
+};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+struct far {
+	struct simt_machine *machine;
+	struct gn_store *store;
+	struct gn_cache *cache;
+	struct gn_stencil stencil;
+};
+
+/* Two grids, one behind the other in a store: the second does not begin with a page. */
+static void open_far(struct far *f, const struct way *w, uint64_t rows, uint64_t columns)
+{
+	struct gn_array_options a = {w->page_bytes ? GN_PAGED : GN_DIRECT, NULL, NULL, 0, rows * columns, 4};
+	struct simt_options machine;
+	struct gn_cache_options c;
+	char uri[64];
+
+	memset(f, 0, sizeof *f);
+	memset(&machine, 0, sizeof machine);
+	memset(&c, 0, sizeof c);
+	machine.name = "cpu";
+	machine.threads = 2;
+	machine.warp_width = w->warp_width;
+	must(simt_open(&f->machine, &machine, &error));
+	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(rows * columns * 8));
+	must(gn_store_open(&f->store, f->machine, uri, NULL, &error));
+	c.page_bytes = w->page_bytes;
+	c.bytes = w->cache_bytes;
+	if (w->page_bytes)
+		must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &error));
+	a.cache = f->cache;
+	a.store = f->store;
+	for (unsigned k = 0; k < 2; k++) {
+		must(gn_array_create(&f->stencil.grid[k], f->machine, &a, &error));
+		a.offset = rows * columns * 4;
+	}
+	f->stencil.rows = rows;
+	f->stencil.columns = columns;
+	f->stencil.cache_bytes = w->told_bytes;
+}
+
+static void close_far(struct far *f)
+{
+	for (unsigned k = 0; k < 2; k++)
+		gn_array_destroy(&f->stencil.grid[k], f->machine);
+	if (f->cache)
+		gn_cache_destroy(f->cache);
+	gn_store_close(f->store);
+	simt_close(f->machine);
+}
+
+/* A thread that pins pages and keeps them: for those who come later, frames are short. */
+SIMT_FN void hold_pages(const struct gn_array *a)
+{
+	struct gn_page page;
+
+	for (uint64_t i = 0; i < gn_count(a); i += 128)
+		gn_array_acquire(a, 1u << simt_lane(), i, GN_READ, &page);
+}
+SIMT_KERNEL(hold_pages, struct gn_array)
+
+static void hold_all(struct far *f)
+{
+	const struct simt_grid one = {1, 1, 0};
+
+	must(simt_launch(f->machine, &hold_pages_kernel, one, &f->stencil.grid[0]));
+	must(simt_wait(f->machine));
+}
+
+/* The grid after so many steps, in every way, is this one. */
+static void check_held(const float *start, const float *want, uint64_t rows, uint64_t columns, uint64_t steps,
+                       int hold)
+{
+	const uint64_t bytes = rows * columns * sizeof(float);
+	float *got = (float *)malloc(bytes);
+	double seconds;
+
+	for (unsigned k = 0; k < WAYS; k++) {
+		struct far f;
+
+		open_far(&f, &ways[k], rows, columns);
+		must(gn_store_write_host(f.store, 0, start, bytes, &error));
+		if (hold && f.cache)
+			hold_all(&f);
+		must(gn_stencil_run(f.machine, &f.stencil, steps, &seconds, &error));
+		if (f.cache)
+			must(gn_cache_flush(f.cache, &error));
+		must(gn_store_read_host(f.store, steps % 2 * bytes, got, bytes, &error));
+		for (uint64_t i = 0; i < rows * columns; i++)
+			if (got[i] != want[i])
+				fail_msg("way %u: point %llu of row %llu is %g, not %g", k,
+				         (unsigned long long)(i % columns), (unsigned long long)(i / columns),
+				         (double)got[i], (double)want[i]);
+		close_far(&f);
+	}
+	free(got);
+}
+
+static void check_as(const float *start, const float *want, uint64_t rows, uint64_t columns, uint64_t steps)
+{
+	check_held(start, want, rows, columns, steps, 0);
+}
+
+static void check(const float *start, uint64_t rows, uint64_t columns, uint64_t steps)
+{
+	const uint64_t bytes = rows * columns * sizeof(float);
+	float *grid[2] = {(float *)malloc(bytes), (float *)malloc(bytes)};
+
+	memcpy(grid[0], start, bytes);
+	gn_stencil_reference(grid, rows, columns, steps);
+	check_as(start, grid[steps % 2], rows, columns, steps);
+	free(grid[0]);
+	free(grid[1]);
+}
+
+/* A point of 64 spreads to its neighbours, and from them on. */
+static void a_point_spreads(void **state)
+{
+	float start[7 * 9] = {0}, one[7 * 9] = {0}, two[7 * 9] = {0};
+	const unsigned at = 3 * 9 + 4;
+
+	(void)state;
+	start[at] = 64;
+	one[at - 1] = one[at + 1] = one[at - 9] = one[at + 9] = 16;
+	two[at] = 16;
+	two[at - 2] = two[at + 2] = two[at - 18] = two[at + 18] = 4;
+	two[at - 10] = two[at - 8] = two[at + 8] = two[at + 10] = 8;
+	check_as(start, start, 7, 9, 0);
+	check_as(start, one, 7, 9, 1);
+	check_as(start, two, 7, 9, 2);
+}
+
+/* A plane is the mean of its neighbours everywhere. */
+static void a_plane_stays(void **state)
+{
+	float *plane = (float *)malloc(100 * 333 * sizeof *plane);
+
+	(void)state;
+	for (unsigned i = 0; i < 100 * 333; i++)
+		plane[i] = (float)(2 * (i / 333) + 3 * (i % 333));
+	check_as(plane, plane, 100, 333, 3);
+	free(plane);
+}
+
+/* No page can be held: all is read and written element by element. */
+static void without_frames_the_values_are_right(void **state)
+{
+	float plane[30 * 200];
+
+	(void)state;
+	for (unsigned i = 0; i < 30 * 200; i++)
+		plane[i] = (float)(2 * (i / 200) + 3 * (i % 200));
+	check_held(plane, plane, 30, 200, 2, 1);
+}
+
+static void odd_sizes_equal_the_reference(void **state)
+{
+	static const uint64_t sizes[][3] = {{1, 1, 2},    {1, 3000, 2},  {3000, 1, 2},  {2, 2, 3},
+	                                    {3, 5000, 3}, {129, 127, 4}, {40, 2047, 3}, {64, 1024, 2}};
+	uint32_t x = 1;
+
+	(void)state;
+	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+		const uint64_t points = sizes[k][0] * sizes[k][1];
+		float *start = (float *)malloc(points * sizeof *start);
+
+		for (uint64_t i = 0; i < points; i++) {
+			x = x * 1664525u + 1013904223u;
+			start[i] = (float)(x >> 8) / 65536.0f - 100.0f;
+		}
+		check(start, sizes[k][0], sizes[k][1], sizes[k][2]);
+		free(start);
+	}
+}
+
+static void sizes_that_do_not_fit_are_refused(void **state)
+{
+	struct far f;
+	double seconds;
+
+	(void)state;
+	open_far(&f, &ways[0], 4, 4);
+	f.stencil.rows = 0;
+	assert_int_equal(gn_stencil_run(f.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
+	f.stencil.rows = 5;
+	assert_int_equal(gn_stencil_run(f.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
+	assert_non_null(strstr(error.text, "16 points, not 5 rows of 4"));
+	close_far(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_point_spreads),
+	    cmocka_unit_test(a_plane_stays),
+	    cmocka_unit_test(without_frames_the_values_are_right),
+	    cmocka_unit_test(odd_sizes_equal_the_reference),
+	    cmocka_unit_test(sizes_that_do_not_fit_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grapnel stencil: steps of a five-point stencil over a grid that need not fit the cache. */
+#include "stencil/stencil.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "far_job.h"
+#include "matrix/matrix.h"
+
+enum { OPT_ROWS = 0x200, OPT_COLUMNS, OPT_STEPS, OPT_OUT, OPT_VERIFY };
+
+struct request {
+	struct far_options far;
+	uint64_t rows, columns, steps;
+	uint64_t bytes; /* of one grid */
+};
+
+struct job {
+	struct far_job far;
+	struct gn_stencil stencil;
+	unsigned arrays; /* that are open */
+};
+
+static const struct argp_option options[] = {
+    {"rows", OPT_ROWS, "N", 0, "rows of the grid", 0},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid", 0},
+    {"steps", OPT_STEPS, "N", 0, "steps, 1 to 1000000 (default 4)", 0},
+    {"out", OPT_OUT, "FILE", 0, "write the last grid to FILE: little-endian f32, row after row", 0},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every point with plain loops over grids in memory", 0},
+    {0},
+};
+
+static void check_together(struct request *q, const struct argp_state *state)
+{
+	if (!q->rows || !q->columns)
+		argp_error(state, "no size given; give --rows and --columns");
+	if (q->rows > (1ull << 58) / sizeof(float) / q->columns)
+		argp_error(state, "--rows %llu --columns %llu: a grid has at most 2^56 points",
+		           (unsigned long long)q->rows, (unsigned long long)q->columns);
+	q->bytes = q->rows * q->columns * sizeof(float);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *q = (struct request *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &q->far; return 0;
+	case OPT_ROWS: q->rows = tool_number(state, "--rows", arg, 1, 1ull << 48); return 0;
+	case OPT_COLUMNS: q->columns = tool_number(state, "--columns", arg, 1, 1ull << 48); return 0;
+	case OPT_STEPS: q->steps = tool_number(state, "--steps", arg, 1, 1000000); return 0;
+	case OPT_OUT: q->far.out = arg; return 0;
+	case OPT_VERIFY: q->far.verify = true; return 0;
+	case ARGP_KEY_END: check_together(q, state); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char about[] =
+    "Steps of Jacobi's iteration with five points over a generated grid in a store: each inner point becomes "
+    "the mean of its four neighbours. Two grids take turns. The threads of the machine fetch and write their "
+    "pages themselves.\vThe time ends when the last grid is in the store.\n\nExit status: 0 success, 1 the "
+    "run failed, 2 the command line is wrong.";
+
+static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+
+/* ---- the run ---- */
+
+static void make_grid(const void *user, uint64_t at, uint64_t bytes, void *to)
+{
+	const struct request *q = (const struct request *)user;
+
+	for (uint64_t k = 0; k < bytes / sizeof(float); k++)
+		((float *)to)[k] = gn_matrix_value(q->far.seed, at / sizeof(float) + k);
+}
+
+static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+{
+	int rc = far_job_open(&j->far, &q->far, e);
+
+	for (unsigned k = 0; k < 2 && !rc; k++)
+		rc = far_job_store(&j->far, NULL, q->bytes, "a grid", e);
+	if (!rc)
+		rc = far_job_fill(&j->far, 0, make_grid, q, e);
+	if (!rc)
+		rc = far_job_cache(&j->far, e);
+	for (; j->arrays < 2 && !rc; j->arrays += !rc)
+		rc = far_job_array(&j->far, j->arrays, q->rows * q->columns, sizeof(float),
+		                   &j->stencil.grid[j->arrays], e);
+	j->stencil.rows = q->rows;
+	j->stencil.columns = q->columns;
+	return rc;
+}
+
+static void close_job(struct job *j)
+{
+	while (j->arrays)
+		gn_array_destroy(&j->stencil.grid[--j->arrays], j->far.machine);
+	far_job_close(&j->far);
+}
+
+static int run_steps(struct job *j, const struct request *q, double *seconds, struct gn_error *e)
+{
+	struct gn_cache_info info = {0};
+	double begin;
+	int rc;
+
+	if (j->far.cache)
+		gn_cache_describe(j->far.cache, &info);
+	j->stencil.cache_bytes = info.frame_bytes;
+	rc = gn_stencil_run(j->far.machine, &j->stencil, q->steps, seconds, e);
+	begin = tool_seconds();
+	if (!rc && j->far.cache)
+		rc = gn_cache_flush(j->far.cache, e);
+	*seconds += tool_seconds() - begin;
+	return rc;
+}
+
+/* Compare `bytes` bytes of points. */
+static int compare(const struct request *q, const float *got, const float *want, struct gn_error *e)
+{
+	uint64_t i = 0;
+
+	if (!memcmp(got, want, q->bytes))
+		return 0;
+	while (!memcmp(&got[i], &want[i], sizeof got[i]))
+		i++;
+	return gn_error_set(e, -GN_EBADMSG, "point %llu of row %llu is %.9g, but the reference says %.9g",
+	                    (unsigned long long)(i % q->columns), (unsigned long long)(i / q->columns),
+	                    (double)got[i], (double)want[i]);
+}
+
+static int verify(struct job *j, const struct request *q, struct gn_error *e)
+{
+	float *grid[2] = {(float *)malloc(q->bytes), (float *)malloc(q->bytes)};
+	float *want = grid[q->steps % 2], *got = grid[(q->steps + 1) % 2];
+	int rc = 0;
+
+	if (!grid[0] || !grid[1]) {
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for two grids of %llu bytes",
+		                  (unsigned long long)q->bytes);
+	} else {
+		make_grid(q, 0, q->bytes, grid[0]);
+		gn_stencil_reference(grid, q->rows, q->columns, q->steps);
+		rc = gn_store_read_host(j->far.store[q->steps % 2], 0, got, q->bytes, e);
+	}
+	if (!rc)
+		rc = compare(q, got, want, e);
+	free(grid[0]);
+	free(grid[1]);
+	return rc;
+}
+
+static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
+{
+	int rc = open_job(j, q, e);
+
+	if (!rc)
+		rc = run_steps(j, q, &r->seconds, e);
+	if (rc)
+		return rc;
+	r->needed_bytes = 2 * q->bytes * q->steps;
+	/* without a cache the rows and columns around the tiles are loaded again: uncounted */
+	r->moved_bytes = r->needed_bytes;
+	far_job_describe(&j->far, r);
+	if (!q->far.verify)
+		return 0;
+	rc = verify(j, q, e);
+	r->verified = !rc;
+	return rc;
+}
+
+/* ---- what is said ---- */
+
+static json_t *report_json(const struct request *q, const struct far_report *r)
+{
+	return far_report_join(json_pack("{s:s, s:{s:I, s:I, s:I}, s:I}", "schema", "grapnel-stencil-1",
+	                                 "grid", "rows", (json_int_t)q->rows, "columns",
+	                                 (json_int_t)q->columns, "bytes", (json_int_t)q->bytes, "steps",
+	                                 (json_int_t)q->steps),
+	                       r);
+}
+
+/* Results are written only for a run that went well. */
+static int finish(struct job *j, const struct request *q, const struct far_report *r, struct gn_error *e)
+{
+	int rc = q->far.out ? far_job_write(&j->far, q->steps % 2, q->far.out, e) : 0;
+
+	if (!rc && q->far.json)
+		rc = tool_write_json(report_json(q, r), q->far.json, e);
+	if (rc || tool_to_stdout(q->far.json))
+		return rc;
+	printf("  grid                 %llu rows, %llu columns, %.1f MiB, twice\n",
+	       (unsigned long long)q->rows, (unsigned long long)q->columns, (double)q->bytes / (1 << 20));
+	printf("  steps                %llu\n", (unsigned long long)q->steps);
+	far_report_print(r, "every point equals the reference's", stdout);
+	return 0;
+}
+
+int tool_stencil(int argc, char **argv)
+{
+	struct request q = {0};
+	struct far_report report = {0};
+	struct gn_error e = {0};
+	struct job job = {0};
+	struct tool_bar bar;
+	int rc;
+
+	far_options_init(&q.far, "stencil");
+	q.steps = 4;
+	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	report.verified = -1;
+	job.far.progress = tool_bar_begin(&bar);
+	rc = run(&job, &q, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(&job, &q, &report, &e);
+	close_job(&job);
+	return rc ? tool_fail("stencil", &e) : TOOL_OK;
+}
