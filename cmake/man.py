@@ -204,6 +204,8 @@ def command_page(command, version, date):
     paths, texts = subcommands("grapnel", lines), []
     while paths:
         path = paths.pop(0)
+        if path.count(" ") > 2:
+            sys.exit(f"man.py: the help of {path} lists what is no subcommand: write it in another form")
         text = help_of(command, path)
         paths = subcommands(path, text) + paths
         texts.append(f".SS {path}\n.B {kept(text[0][len('Usage: '):])}\n" + told(text[1:]))
