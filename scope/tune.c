@@ -198,8 +198,7 @@ static void tune_queues(struct scope_tuning *t)
 	if (!d.alone || d.alone == d.best) {
 		scope_tune_set(t->to, "depth", -1,
 		               "not known: needs file/uring-direct of one size at several depths, in a "
-		               "folder on the disk that "
-		               "is meant");
+		               "folder on the disk that is meant");
 		scope_tune_set(t->to, "queues", -1, "not known: needs file/uring-direct");
 		return;
 	}
@@ -211,8 +210,7 @@ static void tune_queues(struct scope_tuning *t)
 	queues = ceil(2 * flight / (depth - 1));
 	scope_tune_set(t->to, "depth", depth,
 	               "Little's law: %.4g thousand reads/s of %s (%s) x %.4g us for one (%s) = %.3g in "
-	               "flight; twice that, and "
-	               "a power of two from 64 to 1024",
+	               "flight; twice that, and a power of two from 64 to 1024",
 	               1e-3 * d.best->s.median / bytes, scope_format_bytes(bytes).text, d.best->name,
 	               1e6 * seconds, d.alone->name, flight);
 	scope_tune_set(t->to, "queues", queues, "2 x %.3g in flight / %.0f that a queue of depth %.0f holds",

@@ -85,12 +85,12 @@ static void tune_hit_share(const struct scope_tuning *t, json_t *to)
 	found = 1 / hit->s.median;
 	share = page > found ? (page - load) / (page - found) : 0;
 	share = share < 0.01 ? 0.01 : share > 0.99 ? 0.99 : share;
-	scope_tune_set(to, "hit_share", share,
-	               "a page takes %.3g ns of all threads' time, a hit %.3g, a load of a word from the "
-	               "store %.3g (%s): the cache "
-	               "is faster from a share of hits of (%.3g - %.3g) / (%.3g - %.3g) = %.2f",
-	               1e9 * page, 1e9 * found, 1e9 * load, word->name, 1e9 * page, 1e9 * load, 1e9 * page,
-	               1e9 * found, share);
+	scope_tune_set(
+	    to, "hit_share", share,
+	    "a page takes %.3g ns of all threads' time, a hit %.3g, a load of a word from the store %.3g "
+	    "(%s): the cache is faster from a share of hits of (%.3g - %.3g) / (%.3g - %.3g) = %.2f",
+	    1e9 * page, 1e9 * found, 1e9 * load, word->name, 1e9 * page, 1e9 * load, 1e9 * page, 1e9 * found,
+	    share);
 }
 
 void scope_tune_decisions(const struct scope_tuning *t, json_t *to)

@@ -73,10 +73,9 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "Betweenness centrality of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg), from a few sources "
-    "as in "
-    "the GAP benchmark. The graph is in a store. The threads of the machine fetch its pages themselves.\vThe "
-    "score of a vertex is its part of the shortest paths from the sources, divided by the largest "
-    "such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
+    "as in the GAP benchmark. The graph is in a store. The threads of the machine fetch its pages "
+    "themselves.\vThe score of a vertex is its part of the shortest paths from the sources, divided by the "
+    "largest such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_options_child,
     NULL,
     NULL,

@@ -16,8 +16,7 @@ static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex where the search starts (must be given)", 0},
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "top-down: read the lists of the frontier; direction-optimising: where the frontier has many edges, "
-     "look "
-     "from the vertices that are not reached yet, which needs every edge in both directions (default "
+     "look from the vertices that are not reached yet, which needs every edge in both directions (default "
      "direction-optimising if the graph says that it has them, else top-down)",
      0},
     {"steps", OPT_STEPS, NULL, 0,
@@ -71,9 +70,8 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr) "
-    "from one vertex. The "
-    "graph is in a store. The threads of the machine fetch its pages themselves.\vExit status: 0 success, 1 "
-    "the run failed, 2 the command line is wrong.",
+    "from one vertex. The graph is in a store. The threads of the machine fetch its pages themselves.\vExit "
+    "status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_options_child,
     NULL,
     NULL,

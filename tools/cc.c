@@ -48,15 +48,11 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "Connected components of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr). "
-    "The graph is in a "
-    "store. "
-    "The threads of the machine fetch its pages themselves.\vAn edge joins its ends whichever its direction "
-    "is: of a directed graph these are the weakly connected components. Where a graph does not say that it "
-    "is "
-    "undirected, that is, that every edge is stored in both directions, --algorithm afforest leaves no "
-    "vertex "
-    "out and reads every edge once. What a .gng file says of itself is believed.\n\nExit status: 0 success, "
-    "1 the run failed, 2 the command line is wrong.",
+    "The graph is in a store. The threads of the machine fetch its pages themselves.\vAn edge joins its ends "
+    "whichever its direction is: of a directed graph these are the weakly connected components. Where a "
+    "graph does not say that it is undirected, that is, that every edge is stored in both directions, "
+    "--algorithm afforest leaves no vertex out and reads every edge once. What a .gng file says of itself is "
+    "believed.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_options_child,
     NULL,
     NULL,

@@ -76,9 +76,8 @@ static json_t *report(const struct tool_net *n)
 static const struct tool_net_command command = {
     "color",
     "Colour the vertices of an undirected graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, "
-    ".bwcsr) that is "
-    "spread over nodes, so that neighbours have different colours. Every colour travels along each edge as a "
-    "small message. Self loops and duplicate edges are left out.",
+    ".bwcsr) that is spread over nodes, so that neighbours have different colours. Every colour travels "
+    "along each edge as a small message. Self loops and duplicate edges are left out.",
     options,
     "GRAPH",
     "check that no edge joins two vertices of the same colour, compare every colour with a sequential run, "

@@ -97,13 +97,11 @@ static const struct argp argp = {
     parse,
     "kron|urand --scale N OUT\ntaxis --rows N OUT.gnt",
     "Generate a graph with the parameters of the GAP benchmark suite and write it, as a Grapnel graph file "
-    "(.gng) or as grapnel convert does (.bel, .bcsr), or a table. "
-    "kron is a Kronecker (R-MAT) graph with A 0.57, B 0.19, C 0.19 and permuted vertices. urand joins "
-    "uniformly random pairs of vertices. taxis is a table of taxi trips, written as a column file; 0.03 % of "
-    "them "
-    "have 30 miles or more, 0.08 % take more than 9000 seconds.\vThe same options give the same file on "
-    "every machine and with any "
-    "number of threads (OMP_NUM_THREADS).",
+    "(.gng) or as grapnel convert does (.bel, .bcsr), or a table. kron is a Kronecker (R-MAT) graph with A "
+    "0.57, B 0.19, C 0.19 and permuted vertices. urand joins uniformly random pairs of vertices. taxis is a "
+    "table of taxi trips, written as a column file; 0.03 % of them have 30 miles or more, 0.08 % take more "
+    "than 9000 seconds.\vThe same options give the same file on every machine and with any number of threads "
+    "(OMP_NUM_THREADS).",
 };
 
 static int generate(const struct request *g, struct gn_graph *graph, struct gn_error *e)

@@ -70,12 +70,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const char about[] =
     "Products of a matrix in a store with vectors on the machine, in single precision. mvt: x1 += A y1, x2 "
-    "+= "
-    "A^T y2; atax: y = A^T (A x); bicg: q = A p, s = A^T r. The threads of the machine fetch the pages of "
-    "the "
-    "matrix themselves.\vFILE holds the matrix: "
-    "little-endian f32, row after row. Without FILE it is generated from --seed. The vectors are always "
-    "generated.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.";
+    "+= A^T y2; atax: y = A^T (A x); bicg: q = A p, s = A^T r. The threads of the machine fetch the pages of "
+    "the matrix themselves.\vFILE holds the matrix: little-endian f32, row after row. Without FILE it is "
+    "generated from --seed. The vectors are always generated.\n\nExit status: 0 success, 1 the run failed, 2 "
+    "the command line is wrong.";
 
 static const struct argp argp = {options, parse, "[FILE]", about, far_options_child, NULL, NULL};
 

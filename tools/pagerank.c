@@ -19,14 +19,12 @@ static const struct argp_option options[] = {
      0},
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "pull: a vertex adds up what its neighbours give, for a graph that is stored in both directions; push: "
-     "a "
-     "vertex adds what it gives to its neighbours (default pull where the graph says so, else push)",
+     "a vertex adds what it gives to its neighbours (default pull where the graph says so, else push)",
      0},
     {"out", OPT_OUT, "FILE", 0, "write the ranks to FILE: one little-endian f32 a vertex", 0},
     {"verify", OPT_VERIFY, NULL, 0,
      "compare the ranks with those of one thread, within the bound for rounding; and, as GAP does, see that "
-     "one "
-     "more iteration moves them by less than the tolerance",
+     "one more iteration moves them by less than the tolerance",
      0},
     {"nodes", OPT_NODES, "N", 0,
      "spread the graph over N nodes that send messages: grapnel pagerank --nodes 2 --help has the options of "
@@ -89,14 +87,10 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "PageRank with damping 0.85 of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, "
-    ".bwcsr). The graph is in "
-    "a "
-    "store. The threads of the machine fetch its pages themselves.\vThe ranks add up to 1. What vertices "
-    "without "
-    "edges would give is given to all vertices alike. What a .gng file says of itself, that every edge is "
-    "stored "
-    "in both directions, is believed.\n\nExit status: 0 success, 1 the run failed, 2 the command line is "
-    "wrong.",
+    ".bwcsr). The graph is in a store. The threads of the machine fetch its pages themselves.\vThe ranks add "
+    "up to 1. What vertices without edges would give is given to all vertices alike. What a .gng file says "
+    "of itself, that every edge is stored in both directions, is believed.\n\nExit status: 0 success, 1 the "
+    "run failed, 2 the command line is wrong.",
     graph_options_child,
     NULL,
     NULL,

@@ -88,8 +88,7 @@ static json_t *report(const struct tool_net *n)
 static const struct tool_net_command command = {
     "pagerank",
     "PageRank with damping 0.85 of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, "
-    ".bwcsr) that is spread "
-    "over nodes. Every contribution to a rank is a small message.",
+    ".bwcsr) that is spread over nodes. Every contribution to a rank is a small message.",
     options,
     "GRAPH",
     "compare the ranks with those of one thread, within the bound for rounding",

@@ -155,15 +155,12 @@ static const struct argp argp = {
     parse,
     "TABLE.gnt",
     "Sums, averages, least and greatest values and counts over the rows of a table that match a condition. "
-    "The "
-    "table is a column file, made by grapnel convert or grapnel gen taxis. The threads of the machine fetch "
-    "its "
-    "pages themselves: the columns of the condition in order, other columns only where a row matches.\vAn "
-    "expression has columns, numbers, + - * /, = != < <= > >=, and, or, not, is null, is not null and "
-    "parentheses. Strings are in single quotes; a column that is no plain word is in double quotes. Missing "
-    "values are as in SQL. Exact numbers stay exact, apart from / and avg, which give doubles.\n\nExit "
-    "status: "
-    "0 success, 1 the run failed, 2 the command line is wrong.",
+    "The table is a column file, made by grapnel convert or grapnel gen taxis. The threads of the machine "
+    "fetch its pages themselves: the columns of the condition in order, other columns only where a row "
+    "matches.\vAn expression has columns, numbers, + - * /, = != < <= > >=, and, or, not, is null, is not "
+    "null and parentheses. Strings are in single quotes; a column that is no plain word is in double quotes. "
+    "Missing values are as in SQL. Exact numbers stay exact, apart from / and avg, which give "
+    "doubles.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     children,
     NULL,
     NULL,

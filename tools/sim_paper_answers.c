@@ -119,11 +119,10 @@ void paper_write_answers(const struct paper *p)
 	if (!p->answers)
 		return;
 	fputs("## What the answers matter\n\nFactors by which DualOpt is faster, and bytes between GPUs and "
-	      "cycles of reads are "
-	      "fewer; of the 11 workloads that are not local, how many are of the paper's class.\n\n"
+	      "cycles of reads are fewer; of the 11 workloads that are not local, how many are of the "
+	      "paper's class.\n\n"
 	      "| question, and its answer | instead | DualOpt | cache-insensitive | cache-friendly | bytes | "
-	      "cycles of a read | "
-	      "classes |\n|---|---|---|---|---|---|---|---|\n",
+	      "cycles of a read | classes |\n|---|---|---|---|---|---|---|---|\n",
 	      p->report);
 	for (uint32_t a = 0; a < ANSWERS; a++)
 		put_row(p, a);

@@ -23,14 +23,12 @@ static const struct argp_option options[] = {
      "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)", 0},
     {"out", OPT_OUT, "FILE", 0,
      "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable; if the weights "
-     "are "
-     "real numbers one f32, infinity if unreachable",
+     "are real numbers one f32, infinity if unreachable",
      0},
     {"verify", OPT_VERIFY, NULL, 0, "compare every length with the result of Dijkstra's algorithm", 0},
     {"nodes", OPT_NODES, "N", 0,
      "spread the graph over N nodes that send messages: grapnel sssp --nodes 2 --help has the options of "
-     "this "
-     "form",
+     "this form",
      0},
     {0},
 };
@@ -72,12 +70,9 @@ static const struct argp argp = {
     "GRAPH",
     "The lengths of the shortest paths from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, "
     ".wsg, .bel, .bcsr, .bwcsr), by delta-stepping. The graph and its weights are in a store. The threads of "
-    "the machine fetch "
-    "its "
-    "pages themselves.\vWeights are whole or real numbers of 0 or more. A graph without weights gets whole "
-    "numbers that look random, by the ends of an edge, the same in both directions.\n\nExit status: 0 "
-    "success, "
-    "1 the run failed, 2 the command line is wrong.",
+    "the machine fetch its pages themselves.\vWeights are whole or real numbers of 0 or more. A graph "
+    "without weights gets whole numbers that look random, by the ends of an edge, the same in both "
+    "directions.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_options_child,
     NULL,
     NULL,

@@ -12,8 +12,7 @@ enum { OPT_ORDER = 0x200, OPT_VERIFY };
 static const struct argp_option options[] = {
     {"order", OPT_ORDER, "WHEN", 0,
      "number the vertices by their degrees first, in memory, and keep each edge once: never, always, or "
-     "auto, "
-     "where the GAP benchmark's rule says that it pays and memory suffices (default auto)",
+     "auto, where the GAP benchmark's rule says that it pays and memory suffices (default auto)",
      0},
     {"verify", OPT_VERIFY, NULL, 0, "compare the number with that of a hash table of all edges in memory", 0},
     {0},

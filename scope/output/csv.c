@@ -66,8 +66,7 @@ static void put_header(FILE *to)
 	for (unsigned k = 0; columns[k]; k++)
 		fprintf(to, ",%s", columns[k]);
 	fputs(",others,unit,samples,operations,bytes_moved,median,low,high,least,p5,quarter,three_quarters,"
-	      "p95,most,mean,variation,"
-	      "second,second_median,rounds,least_round,most_round\n",
+	      "p95,most,mean,variation,second,second_median,rounds,least_round,most_round\n",
 	      to);
 }
 

@@ -55,8 +55,7 @@ static void find_failed(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "%u failed: %s. The first said: %.240s. Figures of the same kind beside them "
-		           "deserve no trust until this is "
-		           "understood; run one alone with --filter.",
+		           "deserve no trust until this is understood; run one alone with --filter.",
 		           names.count, scope_names_end(&names), why);
 }
 
@@ -90,8 +89,8 @@ static void find_beyond(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "Faster than the link can be (%s: %.4g GB/s): %s. A cache served it, or what was "
-		           "timed was over before the "
-		           "data had moved: take a size beyond the caches, and do not use these figures.",
+		           "timed was over before the data had moved: take a size beyond the caches, and do "
+		           "not use these figures.",
 		           last.text, 1e-9 * last.rate, scope_names_end(&names));
 }
 
@@ -128,11 +127,9 @@ static void find_slow_link(struct scope_finding *f)
 			continue;
 		scope_find(f,
 		           "No row got more than %.4g of %.4g GB/s (%.0f %%) over %s, direction %s. A good "
-		           "link gives 85 to 95 %%. Causes "
-		           "in their order: the link trained down (compare its speed and width under load), "
-		           "the device sits behind a "
-		           "shared switch, the IOMMU translates every access, or all host memory is on the "
-		           "far node.",
+		           "link gives 85 to 95 %%. Causes in their order: the link trained down (compare "
+		           "its speed and width under load), the device sits behind a shared switch, the "
+		           "IOMMU translates every access, or all host memory is on the far node.",
 		           1e-9 * most, 1e-9 * limit.rate, 100 * most / limit.rate, limit.text,
 		           row->direction);
 	}
@@ -185,9 +182,8 @@ static void find_slow_rows(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "Less than half of what others get over the same link in the same direction: %s. "
-		           "Small pieces, few requests in "
-		           "flight or work of the processor bound them, not the link; see their sizes in the "
-		           "roofline.",
+		           "Small pieces, few requests in flight or work of the processor bound them, not "
+		           "the link; see their sizes in the roofline.",
 		           scope_names_end(&names));
 }
 
@@ -244,13 +240,12 @@ static void find_no_flush(struct scope_finding *f)
 			scope_names_add(&names, c->name);
 	}
 	if (names.count)
-		scope_find(f,
-		           "The flush of the host's caches changed nothing: %s are as fast as without it, "
-		           "although the data fit a quarter of "
-		           "the cache. The processor may prefetch, or the instruction does nothing here (a "
-		           "virtual machine): read flushed "
-		           "rows as warm ones.",
-		           scope_names_end(&names));
+		scope_find(
+		    f,
+		    "The flush of the host's caches changed nothing: %s are as fast as without it, although "
+		    "the data fit a quarter of the cache. The processor may prefetch, or the instruction "
+		    "does nothing here (a virtual machine): read flushed rows as warm ones.",
+		    scope_names_end(&names));
 }
 
 /* The pair of nodes with the largest difference. */
@@ -277,8 +272,8 @@ static void find_nodes(struct scope_finding *f)
 	if (near)
 		scope_find(f,
 		           "The node of host memory matters: %s is %.2f times as good as %s. A process on "
-		           "the wrong node loses that: bind it "
-		           "and its memory to the near node (numactl --cpunodebind --membind).",
+		           "the wrong node loses that: bind it and its memory to the near node (numactl "
+		           "--cpunodebind --membind).",
 		           near->name, most, far->name);
 }
 

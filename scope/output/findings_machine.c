@@ -33,9 +33,8 @@ static void find_trained_down(struct scope_finding *f)
 		scope_find(
 		    f,
 		    "The link of the GPU at %s is trained down: %.4g GT/s x%.0f of %.4g GT/s x%.0f%s. Its "
-		    "bandwidth is %.0f %% of what the "
-		    "device could have. See the slot's wiring, the BIOS's setting of the link and the riser; "
-		    "reseat the card.",
+		    "bandwidth is %.0f %% of what the device could have. See the slot's wiring, the BIOS's "
+		    "setting of the link and the riser; reseat the card.",
 		    json_is_string(address) ? json_string_value(address) : "?", speed, width, fastest, widest,
 		    list == busy ? ", read under load"
 		                 : " (read at rest: some links save power then, measure with a GPU row)",
@@ -62,10 +61,9 @@ static void find_no_peer(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "No peer access between GPUs: %s. Copies between them go through host memory at "
-		           "half the link's rate or less, and "
-		           "kernels cannot reach the other's memory. Access control of the PCIe switch "
-		           "(ACS), a virtual machine or different "
-		           "root complexes prevent it; nvidia-smi topo -p2p r says which.",
+		           "half the link's rate or less, and kernels cannot reach the other's memory. "
+		           "Access control of the PCIe switch (ACS), a virtual machine or different root "
+		           "complexes prevent it; nvidia-smi topo -p2p r says which.",
 		           scope_names_end(&names));
 }
 
@@ -76,8 +74,8 @@ static void find_unsteady_clocks(struct scope_finding *f)
 	if (governor[0] && strcmp(governor, "performance"))
 		scope_find(f,
 		           "The processor's governor is %.40s: its clock follows the load, and short samples "
-		           "see the slow end. For figures that "
-		           "are to be compared set it to performance (grapnel scope never does).",
+		           "see the slow end. For figures that are to be compared set it to performance "
+		           "(grapnel scope never does).",
 		           governor);
 }
 
@@ -88,16 +86,15 @@ static void find_busy(struct scope_finding *f)
 	             share = scope_read_number(f->r, "others_share", -1);
 
 	if (share > 0.1)
-		scope_find(f,
-		           "Others were at work: they used %.0f %% of all processors during the run. Rows of "
-		           "the host are too low by what they "
-		           "took, and will not repeat; measure on a quiet machine.",
-		           100 * share);
+		scope_find(
+		    f,
+		    "Others were at work: they used %.0f %% of all processors during the run. Rows of the "
+		    "host are too low by what they took, and will not repeat; measure on a quiet machine.",
+		    100 * share);
 	else if (share < 0 && json_is_number(load) && cpus > 0 && json_number_value(load) > 0.5 * cpus)
 		scope_find(f,
 		           "Others were at work: a load of %.1f on %.0f processors when the run began. Rows "
-		           "of the host are too low by what they "
-		           "took; measure on a quiet machine.",
+		           "of the host are too low by what they took; measure on a quiet machine.",
 		           json_number_value(load), cpus);
 }
 
@@ -106,8 +103,8 @@ static void find_guest(struct scope_finding *f)
 	if (json_is_true(scope_read_context(f->r, "virtual_machine.guest")))
 		scope_find(f,
 		           "This is a virtual machine%s%.60s: nodes, links and caches may not be what they "
-		           "are said to be, and the host's other "
-		           "guests share memory and links. Compare only with runs of the same kind of guest.",
+		           "are said to be, and the host's other guests share memory and links. Compare only "
+		           "with runs of the same kind of guest.",
 		           *scope_read_text(f->r, "virtual_machine.product", "") ? ", " : "",
 		           scope_read_text(f->r, "virtual_machine.product", ""));
 }

@@ -135,16 +135,14 @@ static void find_scattered(struct scope_finding *f)
 	if (!worst)
 		return;
 	scale = scope_format_scale(worst->row->unit);
-	scope_find(
-	    f,
-	    "%u of %u figures differ by more than 3 %% from one round to the next: %s. Each round has other "
-	    "pages and another moment of "
-	    "the run, so they hang on where memory lay or on what else used it; run again, they may differ "
-	    "as much. Most of all "
-	    "%s: rounds from %.4g to %.4g %s, their median %.4g, the best tenth of the samples from %.4g on.",
-	    names.count, several, scope_names_end(&names), worst->name, scale * worst->s.least_round,
-	    scale * worst->s.most_round, scope_format_unit(worst->row->unit), scale * worst->s.median,
-	    scale * best_tenth(worst));
+	scope_find(f,
+	           "%u of %u figures differ by more than 3 %% from one round to the next: %s. Each round has "
+	           "other pages and another moment of the run, so they hang on where memory lay or on what "
+	           "else used it; run again, they may differ as much. Most of all %s: rounds from %.4g to "
+	           "%.4g %s, their median %.4g, the best tenth of the samples from %.4g on.",
+	           names.count, several, scope_names_end(&names), worst->name, scale * worst->s.least_round,
+	           scale * worst->s.most_round, scope_format_unit(worst->row->unit), scale * worst->s.median,
+	           scale * best_tenth(worst));
 }
 
 static void find_bimodal(struct scope_finding *f)
@@ -171,10 +169,9 @@ static void find_bimodal(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "Samples in two groups with nothing between them: %s (the first around %.4g and "
-		           "%.4g, %.0f %% in the smaller group). "
-		           "One median stands for neither. Two clocks, two nodes or two kinds of page take "
-		           "turns: see the samples in the JSON, "
-		           "pin the process, and measure again.",
+		           "%.4g, %.0f %% in the smaller group). One median stands for neither. Two clocks, "
+		           "two nodes or two kinds of page take turns: see the samples in the JSON, pin the "
+		           "process, and measure again.",
 		           scope_names_end(&names), first_low, first_high, 100 * first_share);
 }
 
@@ -192,13 +189,12 @@ static void find_slowing(struct scope_finding *f)
 			scope_names_add(&names, f->r->cell[k].name);
 	}
 	if (names.count)
-		scope_find(f,
-		           "Slower while they were measured, up to %.0f %% from the first third of the "
-		           "samples to the last: %s. Clocks were "
-		           "throttled by heat or power, or something else began to run. Let the machine "
-		           "cool, see its clocks and its other "
-		           "processes, and measure again.",
-		           100 * most, scope_names_end(&names));
+		scope_find(
+		    f,
+		    "Slower while they were measured, up to %.0f %% from the first third of the samples to "
+		    "the last: %s. Clocks were throttled by heat or power, or something else began to run. "
+		    "Let the machine cool, see its clocks and its other processes, and measure again.",
+		    100 * most, scope_names_end(&names));
 }
 
 static void find_noisy(struct scope_finding *f)
@@ -216,8 +212,7 @@ static void find_noisy(struct scope_finding *f)
 	if (names.count)
 		scope_find(f,
 		           "%u of %u medians are not sure within 5 %%: %s. Differences of that size between "
-		           "them mean nothing; measure on a "
-		           "quieter machine, or with --full.",
+		           "them mean nothing; measure on a quieter machine, or with --full.",
 		           names.count, measured, scope_names_end(&names));
 }
 

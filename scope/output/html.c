@@ -47,10 +47,8 @@ static void put_head(FILE *to, const struct scope_read *r)
 		scope_put_escaped(to, scope_read_text(r, path, "?"));
 	}
 	fputs("</p>\n<p>Points are medians, bars behind them the samples from 5 % to 95 %. GB is 1e9 bytes; "
-	      "a bandwidth counts the "
-	      "bytes that were to be moved, every direction once. Dashed: the limit of the link. Every "
-	      "figure has its name and "
-	      "its noise under the pointer.</p>\n",
+	      "a bandwidth counts the bytes that were to be moved, every direction once. Dashed: the limit "
+	      "of the link. Every figure has its name and its noise under the pointer.</p>\n",
 	      to);
 }
 

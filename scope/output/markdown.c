@@ -145,8 +145,7 @@ static void put_head(FILE *to, const struct scope_read *r)
 	fputs("\n\n", to);
 	put_text(to, scope_read_text(r, "date", ""));
 	fputs("\n\nMedians \302\261 half their 95 % interval. GB is 1e9 bytes; a bandwidth counts the bytes "
-	      "that were to be moved, every "
-	      "direction once.\n",
+	      "that were to be moved, every direction once.\n",
 	      to);
 }
 

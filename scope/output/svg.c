@@ -22,14 +22,11 @@ const char scope_svg_style[] =
     ".limit { stroke: var(--ink); stroke-dasharray: 6 4; fill: none } .border { stroke: var(--faint); "
     "stroke-dasharray: 2 3 }\n"
     ".line { stroke-width: 2; fill: none } .bars { stroke-width: 10 } .noise { stroke-width: 4; "
-    "stroke-opacity: .35 } .cell, .bar { "
-    "fill: var(--c0) } .faint { fill: var(--faint) }\n"
+    "stroke-opacity: .35 } .cell, .bar { fill: var(--c0) } .faint { fill: var(--faint) }\n"
     ".c0 { stroke: var(--c0) } .c1 { stroke: var(--c1) } .c2 { stroke: var(--c2) } .c3 { stroke: var(--c3) } "
-    ".c4 { stroke: var(--c4) } "
-    ".c5 { stroke: var(--c5) }\n"
+    ".c4 { stroke: var(--c4) } .c5 { stroke: var(--c5) }\n"
     ".f0 { fill: var(--c0) } .f1 { fill: var(--c1) } .f2 { fill: var(--c2) } .f3 { fill: var(--c3) } .f4 { "
-    "fill: var(--c4) } "
-    ".f5 { fill: var(--c5) } .page { fill: var(--page) }\n";
+    "fill: var(--c4) } .f5 { fill: var(--c5) } .page { fill: var(--page) }\n";
 
 static void put_text(FILE *to, double x, double y, const char *style, const char *text)
 {
