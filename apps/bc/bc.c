@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels.h"
 
@@ -15,14 +14,6 @@ struct job {
 	uint64_t *begin, room; /* where each level begins in order, and where the last one ends */
 	uint32_t levels;
 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void free_job(struct job *j)
 {
@@ -153,7 +144,7 @@ static int go_back(struct job *j, struct gn_error *error)
 static int run(struct job *j, const struct gn_bc_options *options, const struct gn_progress *progress,
                struct gn_error *error)
 {
-	const double begin = seconds();
+	const double begin = gn_scanner_clock();
 	int rc = 0;
 
 	for (uint32_t k = 0; k < options->source_count && !rc; k++) {
@@ -165,7 +156,7 @@ static int run(struct job *j, const struct gn_bc_options *options, const struct 
 			rc = go_back(j, error);
 		j->result->levels += j->levels;
 	}
-	j->result->seconds = seconds() - begin;
+	j->result->seconds = gn_scanner_clock() - begin;
 	j->result->edges = j->scanner.shared.edges;
 	return rc;
 }

@@ -2,7 +2,6 @@
 #include "bfs.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "bfs_kernel.h"
 
@@ -24,14 +23,6 @@ struct search {
 	int bottom_up;       /* was the last step */
 	int listed;          /* the frontier is in its list */
 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void free_search(struct search *s)
 {
@@ -154,14 +145,14 @@ static int report(const struct search *s, uint64_t frontier, uint64_t edges, dou
 	step.bottom_up = s->bottom_up;
 	step.frontier = frontier;
 	step.edges = s->scanner.shared.edges - edges;
-	step.seconds = seconds() - began;
+	step.seconds = gn_scanner_clock() - began;
 	return s->options->step(s->options->context, &step, error);
 }
 
 static int run_step(struct search *s, uint32_t level, struct gn_error *error)
 {
 	const uint64_t frontier = s->frontier_count, edges = s->scanner.shared.edges;
-	const double began = seconds();
+	const double began = gn_scanner_clock();
 	int rc;
 
 	s->args.level = level;
@@ -193,7 +184,7 @@ static void choose_direction(struct search *s, uint64_t frontier_before)
 static int search_levels(struct search *s, struct gn_bfs_result *result, const struct gn_progress *progress,
                          struct gn_error *error)
 {
-	const double begin = seconds();
+	const double begin = gn_scanner_clock();
 	int rc = 0;
 
 	result->reached = 1;
@@ -207,7 +198,7 @@ static int search_levels(struct search *s, struct gn_bfs_result *result, const s
 		result->levels = level + 1;
 	}
 	result->edges = s->scanner.shared.edges;
-	result->seconds = seconds() - begin;
+	result->seconds = gn_scanner_clock() - begin;
 	return rc;
 }
 

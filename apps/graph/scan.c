@@ -2,14 +2,10 @@
 #include "scan.h"
 
 #include <string.h>
-#include <time.h>
 
 double gn_scanner_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return 1e-9 * (double)simt_clock_ns();
 }
 
 int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error)

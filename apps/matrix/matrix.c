@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels.h"
 #include "spread/mix.h"
@@ -33,14 +32,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t parts_of(uint64_t all, uint64_t part)
 {
 	return all / part + (all % part != 0);
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- the cut into tiles ---- */
@@ -263,7 +254,7 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
                        unsigned passes, struct gn_matrix_result *result, struct gn_error *error)
 {
 	struct job j;
-	double begin;
+	uint64_t begin;
 	int rc = job_open(&j, machine, m, result, error);
 
 	if (rc)
@@ -273,10 +264,10 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
 	rc = vectors_open(&j, v, error);
 	if (!rc)
 		rc = parts_alloc(&j, v->y != NULL, v->v != NULL, error);
-	begin = seconds();
+	begin = simt_clock_ns();
 	if (!rc)
 		rc = run_products(&j, passes, error);
-	result->seconds = seconds() - begin;
+	result->seconds = 1e-9 * (double)(simt_clock_ns() - begin);
 	if (!rc)
 		rc = vectors_fetch(&j, v, error);
 	job_close(&j);
@@ -320,7 +311,7 @@ int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const floa
                    unsigned passes, struct gn_matrix_result *result, struct gn_error *error)
 {
 	struct job j;
-	double begin;
+	uint64_t begin;
 	int twice, rc = job_open(&j, machine, m, result, error);
 
 	if (!rc)
@@ -334,10 +325,10 @@ int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const floa
 		rc = vector_alloc(&j, &j.v, NULL, m->columns, error);
 	if (!rc)
 		rc = parts_alloc(&j, 1, 1, error);
-	begin = seconds();
+	begin = simt_clock_ns();
 	if (!rc)
 		rc = run_atax(&j, twice, error);
-	result->seconds = seconds() - begin;
+	result->seconds = 1e-9 * (double)(simt_clock_ns() - begin);
 	if (!rc)
 		rc = machine_failed(&j, simt_move(machine, v, j.v, m->columns * sizeof *v), error);
 	job_close(&j);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "query.h"
 
@@ -22,14 +21,6 @@ struct job {
 	struct gn_query_result *result;
 	struct gn_error *e;
 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int machine_failed(const struct job *j, int rc)
 {
@@ -311,14 +302,14 @@ static int check_sums(const struct job *j)
 static int run(struct job *j, uint64_t at_once, const struct gn_progress *progress)
 {
 	const uint64_t all = j->q->zone_count;
-	const double begin = seconds();
+	const uint64_t begin = simt_clock_ns();
 	int rc = 0;
 
 	for (uint64_t first = 0; !rc && first < all; first += at_once) {
 		gn_progress_step(progress, "querying", first, all);
 		rc = run_zones(j, first, all - first < at_once ? all - first : at_once);
 	}
-	j->result->seconds = seconds() - begin;
+	j->result->seconds = 1e-9 * (double)(simt_clock_ns() - begin);
 	if (!rc)
 		rc = check_sums(j);
 	return rc ? rc : count_sectors(j);

@@ -2,7 +2,6 @@
 #include "stencil.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "kernels.h"
 
@@ -16,14 +15,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t parts_of(uint64_t all, uint64_t part)
 {
 	return all / part + (all % part != 0);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* How many read side by side. With many more the cache would drop what it read ahead for one before its turn.
@@ -87,7 +78,7 @@ int gn_stencil_run(struct simt_machine *machine, struct gn_stencil *s, uint64_t 
 	struct simt_grid grid;
 	struct simt_info info;
 	uint64_t warps;
-	double begin;
+	uint64_t begin;
 	int rc = check_size(s, error);
 
 	if (rc)
@@ -105,10 +96,10 @@ int gn_stencil_run(struct simt_machine *machine, struct gn_stencil *s, uint64_t 
 	    machine, grid.blocks * block_warps * 3 * (a.width + 2) * sizeof *a.lines, SIMT_DEVICE);
 	if (!a.lines)
 		return gn_error_set(error, -GN_ENOMEM, "stencil: out of memory on the machine for rows");
-	begin = now();
+	begin = simt_clock_ns();
 	for (uint64_t k = 0; k < steps && !rc; k++)
 		rc = run_step(machine, s, &a, k, grid, error);
-	*seconds = now() - begin;
+	*seconds = 1e-9 * (double)(simt_clock_ns() - begin);
 	simt_free(machine, a.lines);
 	return rc;
 }

@@ -2,7 +2,6 @@
 #include "tc.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "kernels.h"
 
@@ -11,14 +10,6 @@ struct job {
 	struct gn_tc_args args;
 	struct gn_tc_result *result;
 };
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Warps that take each other's pages away would fetch a page for nearly every element. */
 static void limit_warps(struct gn_scanner *s, uint64_t pages)
@@ -38,11 +29,11 @@ static int allocate(struct job *j, struct gn_error *error)
 
 static int run(struct job *j, struct gn_error *error)
 {
-	const double begin = seconds();
+	const double begin = gn_scanner_clock();
 	int rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_tc_count_kernel, &gn_tc_count_chunks_kernel,
 	                          j->scanner.graph->vertices, error);
 
-	j->result->seconds = seconds() - begin;
+	j->result->seconds = gn_scanner_clock() - begin;
 	j->result->triangles = j->scanner.shared.found;
 	j->result->edges = j->scanner.shared.edges;
 	if (rc)
