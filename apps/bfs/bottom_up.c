@@ -56,7 +56,7 @@ SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
 SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
 {
 	const uint64_t left = list->end - list->begin;
-	const uint64_t end = list->begin + (left < GN_BFS_ALONE ? left : GN_BFS_ALONE);
+	const uint64_t end = list->begin + (left < GN_BFS_ALONE ? left : (uint64_t)GN_BFS_ALONE);
 
 	while (list->begin < end)
 		if (leads_to_frontier(s, list->begin++))

@@ -72,10 +72,10 @@ search kron 4095 --store file --cache 64K
 for graph in spokes kron; do
   for algorithm in top-down direction-optimising; do
     for width in 1 32; do
-      search "$graph" 1 --store file --algorithm "$algorithm" --warp-width "$width" --page 512 --cache 32K
+      search "$graph" 0 --store file --algorithm "$algorithm" --warp-width "$width" --page 512 --cache 32K
     done
-    search "$graph" 1 --store host --mode direct --algorithm "$algorithm"
-    search "$graph" 1 --store host --mode auto --algorithm "$algorithm" --warp-width 32
+    search "$graph" 0 --store host --mode direct --algorithm "$algorithm"
+    search "$graph" 0 --store host --mode auto --algorithm "$algorithm" --warp-width 32
   done
 done
 search grid 0 --algorithm top-down
@@ -92,9 +92,9 @@ done
 "$grapnel" bfs kron.gng --source 0 --json - | grep -q '"auto": null'
 
 # The default follows the graph; steps are said on request; bottom-up reads fewer edges.
-"$grapnel" bfs kron.gng --source 1 --algorithm top-down --json down.json --steps >said
+"$grapnel" bfs kron.gng --source 0 --algorithm top-down --json down.json --steps >said
 grep -q '^  algorithm  .*top-down: [0-9]* top-down$' said
-"$grapnel" bfs kron.gng --source 1 --json best.json --steps >said
+"$grapnel" bfs kron.gng --source 0 --json best.json --steps >said
 grep -q '^  algorithm  .*direction-optimising: .* bottom-up' said
 grep -qE '^ +2  bottom-up +[0-9]+ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+$' said || { cat said; exit 1; }
 for words in '"algorithm": "direction-optimising"' '"both_directions": true' '"direction": "bottom-up"' '"fetched_pages": [0-9]'; do
