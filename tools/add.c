@@ -201,7 +201,6 @@ static int run(struct job *j, const struct request *q, struct far_report *r, str
 	if (rc)
 		return rc;
 	r->needed_bytes = ARRAYS * q->bytes;
-	r->moved_bytes = ARRAYS * q->bytes;
 	far_job_describe(&j->far, r);
 	if (!q->far.verify)
 		return 0;

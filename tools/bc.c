@@ -72,7 +72,8 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "Betweenness centrality of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg), from a few sources "
+    "Betweenness centrality of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr), "
+    "from a few sources "
     "as in the GAP benchmark. The graph is in a store. The threads of the machine fetch its pages "
     "themselves.\vThe score of a vertex is its part of the shortest paths from the sources, divided by the "
     "largest such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",

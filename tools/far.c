@@ -49,14 +49,14 @@ uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes)
 	return data_bytes / 8 < least ? least : data_bytes / 8;
 }
 
-/* A path inside a URI: what would end it is escaped. */
+/* A path inside a URI: what would end it is escaped, and ./ keeps host: from taking it for a size. */
 static char *uri_of(const char *scheme, const char *path, const char *query)
 {
-	char *uri = (char *)malloc(strlen(scheme) + 3 * strlen(path) + strlen(query) + 3), *to = uri;
+	char *uri = (char *)malloc(strlen(scheme) + 3 * strlen(path) + strlen(query) + 5), *to = uri;
 
 	if (!uri)
 		return NULL;
-	to += sprintf(to, "%s:", scheme);
+	to += sprintf(to, "%s:%s", scheme, *path == '/' ? "" : "./");
 	for (; *path; path++) {
 		if (*path == '%' || *path == '?')
 			to += sprintf(to, "%%%02X", (unsigned)*path);
@@ -65,6 +65,14 @@ static char *uri_of(const char *scheme, const char *path, const char *query)
 	}
 	sprintf(to, "?%s", query);
 	return uri;
+}
+
+int tool_far_memory(struct gn_store **store, struct simt_machine *machine, uint64_t bytes, struct gn_error *e)
+{
+	char uri[32];
+
+	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
+	return gn_store_open(store, machine, uri, NULL, e);
 }
 
 int tool_far_open(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,

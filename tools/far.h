@@ -31,7 +31,7 @@ extern const struct argp tool_far_argp;
 uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes);
 
 /*
- * tool_far_open - open the store.
+ * tool_far_open - open the store of a file.
  * @machine_name    of --machine, for settings that grapnel tune kept
  * @scheme, @path   of its URI; what would end a path is escaped
  * @query           of its URI, such as "ro"
@@ -41,6 +41,10 @@ uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes);
 int tool_far_open(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
                   const char *subcommand, const char *machine_name, const char *scheme, const char *path,
                   const char *query, uint32_t transfer_bytes, struct gn_error *e);
+
+/* tool_far_memory - open a store of so many bytes of host memory. Returns as gn_store_open. */
+int tool_far_memory(struct gn_store **store, struct simt_machine *machine, uint64_t bytes,
+                    struct gn_error *e);
 
 #ifdef __cplusplus
 }

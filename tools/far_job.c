@@ -120,12 +120,8 @@ static int check_size(const char *path, uint64_t bytes, const char *what, struct
 
 static int open_new(struct far_job *j, uint64_t bytes, struct gn_error *e)
 {
-	char size[32];
-
-	if (in_file(j->options))
-		return open_temporary(j, bytes, e);
-	snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
-	return open_path(j, "host", size, "", e);
+	return in_file(j->options) ? open_temporary(j, bytes, e)
+	                           : tool_far_memory(&j->store[j->stores], j->machine, bytes, e);
 }
 
 int far_job_store(struct far_job *j, const char *path, uint64_t bytes, const char *what, struct gn_error *e)
@@ -241,13 +237,17 @@ void far_job_describe(const struct far_job *j, struct far_report *r)
 {
 	r->options = j->options;
 	simt_describe(j->machine, &r->machine);
-	if (j->cache) {
+	if (j->cache)
 		gn_cache_describe(j->cache, &r->cache);
-		r->moved_bytes = r->cache.statistics.fetched_bytes + r->cache.statistics.written_bytes;
-	}
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
 	         r->machine.processors, r->machine.warp_width, j->cache ? "paged" : "direct",
 	         gn_store_path(j->store[0]));
+}
+
+/* Between the cache and the stores. */
+static uint64_t moved_bytes(const struct far_report *r)
+{
+	return r->cache.statistics.fetched_bytes + r->cache.statistics.written_bytes;
 }
 
 static double bandwidth(const struct far_report *r)
@@ -261,11 +261,12 @@ void far_report_print(const struct far_report *r, const char *verified, FILE *to
 
 	fprintf(to, "  time                 %.3f s, %.3f GB/s of what is needed\n", r->seconds,
 	        bandwidth(r) / 1e9);
-	fprintf(to, "  needed, moved        %.1f MiB, %.1f MiB\n", (double)r->needed_bytes / mib,
-	        (double)r->moved_bytes / mib);
-	if (r->cache.frames)
+	fprintf(to, "  needed               %.1f MiB\n", (double)r->needed_bytes / mib);
+	if (r->cache.frames) {
 		tool_cache_print(&r->cache, r->options->far.policy, to);
-	fprintf(to, "  bytes moved/needed   %.2f\n", (double)r->moved_bytes / (double)r->needed_bytes);
+		fprintf(to, "  bytes moved/needed   %.2f\n",
+		        (double)moved_bytes(r) / (double)r->needed_bytes);
+	}
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
@@ -275,9 +276,10 @@ json_t *far_report_join(json_t *root, const struct far_report *r)
 {
 	const bool paged = r->cache.frames;
 	json_t *rest = json_pack(
-	    "{s:o, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s, s:o}", "machine", tool_json_machine(&r->machine),
+	    "{s:o, s:s, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o}", "machine", tool_json_machine(&r->machine),
 	    "mode", paged ? "paged" : "direct", "seconds", r->seconds, "bytes_per_second", bandwidth(r),
-	    "needed_bytes", (json_int_t)r->needed_bytes, "moved_bytes", (json_int_t)r->moved_bytes, "cache",
+	    "needed_bytes", (json_int_t)r->needed_bytes, "moved_bytes",
+	    paged ? json_integer((json_int_t)moved_bytes(r)) : json_null(), "cache",
 	    paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
 	    paged ? tool_cache_counters(&r->cache) : json_null(), "path", r->path, "verified",
 	    r->verified < 0 ? json_null() : json_boolean(r->verified));

@@ -96,7 +96,6 @@ struct far_report {
 
 	double seconds;
 	uint64_t needed_bytes; /* that any such job must move, between the machine and the stores */
-	uint64_t moved_bytes;  /* far_job_describe sets it if there is a cache */
 	int verified;          /* 1, 0, or -1: was not asked */
 };
 

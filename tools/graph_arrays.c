@@ -45,7 +45,7 @@ static int open_choice(struct graph_arrays *a, struct simt_machine *machine, con
 	struct gn_auto_options c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
-	a->pages = c.cache_bytes / o->far.page_bytes;
+	a->pages = c.cache_bytes / GRAPH_AUTO_PAGE;
 	c.offset = in->neighbours_at;
 	c.count = in->edges;
 	c.element_bytes = 4;

@@ -11,14 +11,13 @@
 #include "graph/read.h"
 #include "graph_job.h"
 
-static int open_store(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
-                      const char *scheme, const char *path, const char *options, struct gn_error *e)
+static int open_file(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                     const char *path, struct gn_error *e)
 {
-	/* the largest page that may be chosen */
-	const uint32_t transfer = o->mode == GRAPH_AUTO ? 65536 : o->far.page_bytes;
+	const uint32_t transfer = o->mode == GRAPH_AUTO ? (uint32_t)GRAPH_AUTO_PAGE : o->far.page_bytes;
 
-	return tool_far_open(&in->store, machine, &o->far, o->subcommand, o->machine.name, scheme, path,
-	                     options, transfer, e);
+	return tool_far_open(&in->store, machine, &o->far, o->subcommand, o->machine.name, "file", path, "ro",
+	                     transfer, e);
 }
 
 /* ---- a .gng file ---- */
@@ -70,7 +69,6 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
                     const struct gn_progress *progress, struct gn_error *e)
 {
 	bool wanted;
-	char size[32];
 	int rc = gn_graph_file_open(&in->file, o->graph, e);
 
 	if (rc)
@@ -92,9 +90,8 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 	if (wanted)
 		return open_ordered(in, machine, o, progress, e);
 	if (!o->far.store || !strcmp(o->far.store, "file"))
-		return open_store(in, machine, o, "file", o->graph, "ro", e);
-	snprintf(size, sizeof size, "%llu", (unsigned long long)in->file.bytes);
-	rc = open_store(in, machine, o, "host", size, "", e);
+		return open_file(in, machine, o, o->graph, e);
+	rc = tool_far_memory(&in->store, machine, in->file.bytes, e);
 	return rc ? rc : load_file(in, progress, e);
 }
 
@@ -112,7 +109,6 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
 	               neighbours = in->edges * sizeof(uint32_t);
 	const uint32_t *weights = o->weights ? graph->weights : NULL;
-	char size[32];
 	int rc;
 
 	in->weight = weights ? graph->weight : GN_WEIGHT_NONE;
@@ -120,9 +116,8 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	in->neighbours_at = page_up(offsets);
 	in->weights_at = in->neighbours_at + page_up(neighbours);
 	in->bytes = offsets + (weights ? 2 : 1) * neighbours;
-	snprintf(size, sizeof size, "%llu",
-	         (unsigned long long)(in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE));
-	rc = open_store(in, machine, o, "host", size, "", e);
+	rc = tool_far_memory(&in->store, machine,
+	                     in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE, e);
 	if (!rc)
 		rc = gn_store_write_host(in->store, in->offsets_at, graph->offsets, offsets, e);
 	if (!rc && neighbours)
@@ -154,7 +149,7 @@ static int file_graph(struct graph_input *in, struct simt_machine *machine, cons
 	if (!rc) {
 		use_sections(in, o, &made);
 		gn_graph_file_close(&made);
-		rc = open_store(in, machine, o, "file", path, "ro", e);
+		rc = open_file(in, machine, o, path, e);
 	}
 	unlink(path);
 	return rc;

@@ -25,6 +25,9 @@ extern "C" {
 /* In the order of the words of --mode. */
 enum graph_mode { GRAPH_PAGED, GRAPH_DIRECT, GRAPH_AUTO };
 
+/* The largest page that gn_auto may choose. */
+enum { GRAPH_AUTO_PAGE = 65536 };
+
 /* Whether vertices are numbered by their degrees first, and each edge is kept once. */
 enum graph_order { GRAPH_ORDER_NEVER, GRAPH_ORDER_AUTO, GRAPH_ORDER_ALWAYS };
 
@@ -97,7 +100,7 @@ int graph_input_load(struct graph_input *in, const struct gn_progress *progress,
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
 	struct gn_cache *cache; /* paged: of all arrays; auto: of all but the neighbours; else NULL */
-	uint64_t pages;         /* that the cache of the neighbours holds, of --page bytes; direct: 0 */
+	uint64_t pages;         /* that the cache of the neighbours holds at least; direct: 0 */
 	struct gn_graph_arrays graph;
 };
 

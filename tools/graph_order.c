@@ -46,7 +46,8 @@ static int pays(const struct graph_input *in, bool *yes, struct gn_error *e)
 
 	for (uint32_t k = 0; k < count && !rc; k++) {
 		rc = read_offsets(in, gn_graph_order_sample(in->vertices, k), offset, e);
-		degree[k] = offset[1] - offset[0];
+		if (!rc)
+			degree[k] = offset[1] - offset[0];
 	}
 	if (!rc)
 		*yes = gn_graph_order_pays(in->vertices, in->edges, degree, count);
@@ -56,7 +57,8 @@ static int pays(const struct graph_input *in, bool *yes, struct gn_error *e)
 /* Of a file that is larger than memory nothing is ordered unless that was asked for. */
 static bool fits(const struct graph_input *in)
 {
-	const uint64_t both = (in->vertices + 1) * (2 * 8 + 12) + in->edges * (4 + 4 / 2);
+	const uint64_t loaded = in->file.weight ? 8 : 4; /* bytes of an edge */
+	const uint64_t both = (in->vertices + 1) * (2 * 8 + 12) + in->edges * (loaded + 4 / 2);
 
 	return in->has_graph || !gn_graph_memory_fits(both, 0, "the graph", NULL);
 }

@@ -242,7 +242,6 @@ static int run(struct job *j, const struct request *q, struct far_report *r, str
 	if (rc)
 		return rc;
 	r->needed_bytes = j->far.bytes;
-	r->moved_bytes = j->far.bytes * j->result.passes;
 	r->seconds = j->result.seconds;
 	far_job_describe(&j->far, r);
 	if (!q->far.verify)

@@ -162,8 +162,6 @@ static int run(struct job *j, const struct request *q, struct far_report *r, str
 	if (rc)
 		return rc;
 	r->needed_bytes = 2 * q->bytes * q->steps;
-	/* without a cache the rows and columns around the tiles are loaded again: uncounted */
-	r->moved_bytes = r->needed_bytes;
 	far_job_describe(&j->far, r);
 	if (!q->far.verify)
 		return 0;

@@ -142,7 +142,6 @@ static int bel_name(struct bel_file *f, const char *path, unsigned file, struct 
 {
 	struct stat st;
 
-	f->output.fd = -1;
 	f->name = gn__bel_name(path, file, e);
 	if (!f->name)
 		return -GN_ENOMEM;
@@ -160,6 +159,8 @@ static int bel_names(struct bel_file *f, const char *path, struct gn_error *e)
 {
 	int err = 0;
 
+	for (unsigned k = 0; k < GN_BEL_FILES; k++)
+		f[k].output.fd = -1; /* bel_close gives back all files, those too that were not looked at */
 	for (unsigned k = 0; k < GN_BEL_FILES && !err; k++)
 		err = bel_name(&f[k], path, k, e);
 	return err;

@@ -298,9 +298,9 @@ static int choose_atax(struct job *j, unsigned passes, int *twice, struct gn_err
 		return gn_error_set(
 		    error, -GN_ENOBUFS,
 		    "matrix: in one pass rows of %llu bytes are read again while they are in "
-		    "the cache, but a quarter of it does not hold those of %u processors; take "
-		    "a larger cache, or two passes",
-		    (unsigned long long)(j->args.columns * sizeof(float)), j->info.processors);
+		    "the cache, but a quarter of it, or %d MiB of sums of columns, does not hold "
+		    "those of all processors that have rows; take a larger cache, or two passes",
+		    (unsigned long long)(j->args.columns * sizeof(float)), PARTS_BYTES >> 20);
 	if (!*twice)
 		plan_once(j);
 	count_roundings(j);

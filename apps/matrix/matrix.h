@@ -38,9 +38,10 @@ struct gn_matrix_result {
 /*
  * gn_matrix_products - one or both products.
  * @passes  1: one pass over the matrix serves both; 2: each product has its own
- * Memory on the machine: the vectors, 1/8192 of the matrix, and at most 32 KiB a warp.
+ * Memory on the machine: the vectors; a number a row for each 8192 columns; and for sums of columns 32 KiB a
+ * warp, or one vector where that is more.
  * Host. Returns 0; -GN_EINVAL (a matrix without elements, or whose size is not the array's); -GN_ENOMEM; what
- * the array could not read; what the machine failed with. Then y and v are unchanged.
+ * the array could not read; what the machine failed with. Then y and v are not to be used.
  */
 int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const struct gn_matrix_vectors *v,
                        unsigned passes, struct gn_matrix_result *result, struct gn_error *error);
@@ -48,7 +49,7 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
 /*
  * gn_matrix_atax - v = A^T (A x).
  * @passes  1: rows are read again while they are in the cache; 2: A x is complete before the matrix is read
- *          again; 0: 1 if the cache can hold the rows of all warps and one warp a processor has work, else 2
+ *          again; 0: 1 if a quarter of the cache holds rows of a warp for each processor with rows, else 2
  * Memory on the machine as gn_matrix_products; with one pass at most 256 MiB in place of 32 KiB a warp.
  * Host. Returns as gn_matrix_products, and -GN_ENOBUFS: one pass was asked for, and the cache is too small.
  */

@@ -52,11 +52,13 @@ int gn_matrix_reference(struct gn_store *store, uint64_t offset, const struct gn
 	return rc;
 }
 
-/* What cannot be had in float is neither in the result. */
+/* What is too large for a float is infinite in the result, and what is no number is none there. */
 static int is_off(float got, double want, double bound)
 {
-	if (!isfinite(want))
-		return isfinite(got);
+	if (isnan(want))
+		return !isnan(got);
+	if (fabs(want) > (double)FLT_MAX)
+		return !isinf(got) || !signbit(got) != !signbit(want);
 	return !(fabs((double)got - want) <= bound);
 }
 

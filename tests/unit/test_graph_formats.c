@@ -3,6 +3,7 @@
  */
 #include "test_graph_support.h"
 
+#include <fcntl.h>
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -393,6 +394,8 @@ static void bel_is_not_replaced(void **state)
 {
 	static const char *const name[] = {"g.bel.col", "g.bel.dst", "g.bel.val"};
 	const struct gn_graph g = small(GN_WEIGHT_NONE);
+	const int was_open =
+	    fcntl(0, F_GETFD); /* a file that was not begun has this number if nobody sets another */
 
 	(void)state;
 	for (unsigned k = 0; k < 3; k++) {
@@ -407,6 +410,7 @@ static void bel_is_not_replaced(void **state)
 		assert_int_equal(gn_graph_writable(path, &e), 0);
 		free(path);
 	}
+	assert_int_equal(fcntl(0, F_GETFD), was_open);
 }
 
 /* The file of the neighbours is too large, that of the offsets is not. */

@@ -444,6 +444,19 @@ static void verify_says_what_is_off(void **state)
 	assert_int_equal(gn_matrix_verify("w", right, &want, 3, 1u << 24, &error), -GN_ERANGE);
 }
 
+/* What a float cannot hold is infinite, with its sign. */
+static void verify_knows_what_is_too_large(void **state)
+{
+	double value[3] = {1e39, -1e39, INFINITY}, magnitude[3] = {1e39, 1e39, INFINITY};
+	const struct gn_matrix_exact want = {value, magnitude};
+	const float right[3] = {INFINITY, -INFINITY, INFINITY}, wrong[3] = {1e38f, INFINITY, NAN};
+
+	(void)state;
+	assert_int_equal(gn_matrix_verify("w", right, &want, 3, 10, &error), 0);
+	assert_int_equal(gn_matrix_verify("w", wrong, &want, 3, 10, &error), -GN_EBADMSG);
+	assert_non_null(strstr(error.text, "3 of 3 are off"));
+}
+
 /* ---- what is refused ---- */
 
 static void sizes_that_do_not_fit_are_refused(void **state)
@@ -518,6 +531,7 @@ int main(void)
 	    cmocka_unit_test(one_pass_moves_each_page_once),
 	    cmocka_unit_test(real_numbers_stay_within_the_bound),
 	    cmocka_unit_test(verify_says_what_is_off),
+	    cmocka_unit_test(verify_knows_what_is_too_large),
 	    cmocka_unit_test(sizes_that_do_not_fit_are_refused),
 	    cmocka_unit_test(a_row_that_no_cache_holds_takes_two_passes),
 	    cmocka_unit_test(what_cannot_be_read_is_said),
