@@ -12,28 +12,28 @@ import os
 import statistics
 import sys
 
-from support import report
+from support import graph, report
 
 WORKS = ("bfs", "cc", "sssp", "pagerank")
 WAYS = ("cache", "mmap")
 
 
-def verify(args, graph):
+def verify(args, path):
     """Each job once through the command, which compares it with an independent reference."""
     for work in WORKS:
         source = ["--source", args.source] if work in ("bfs", "sssp") else []
-        command = [report.program(args, "tools", "grapnel"), work, graph, *source, "--store", "file", "--verify", "--json", "-"]
+        command = [report.program(args, "tools", "grapnel"), work, path, *source, "--store", "file", "--verify", "--json", "-"]
         if report.run_json(command)["verified"] is not True:
             sys.exit(f"graph_file: {work} is not verified")
 
 
-def measure(args, graph, work):
+def measure(args, path, work):
     """Runs of both ways in turn."""
     bench = report.program(args, "bench", "bench_graph_file")
     runs = {way: [] for way in WAYS}
     for _ in range(args.runs):
         for way in WAYS:
-            runs[way].append(report.run_json([bench, f"file={graph}", f"work={work}", f"way={way}", f"source={args.source}",
+            runs[way].append(report.run_json([bench, f"file={path}", f"work={work}", f"way={way}", f"source={args.source}",
                                               f"share={args.share}", f"page={args.page}"]))
     if len({run["crc"] for way in WAYS for run in runs[way]}) != 1:
         sys.exit(f"graph_file: {work}: results differ")
@@ -45,20 +45,20 @@ def main():
     p.add_argument("--scale", default="20")
     p.add_argument("--page", type=int, default=4096)
     p.add_argument("--share", type=int, default=8, help="the cache has the size of the graph divided by this number (default 8)")
-    p.add_argument("--source", default="1")
     args = p.parse_args()
-    graph = report.kron(args, args.scale)
-    verify(args, graph)
+    path = report.kron(args, args.scale)
+    args.source = str(graph.first_source(path))
+    verify(args, path)
     found, claims = {}, []
     for work in WORKS:
-        found[work] = runs = measure(args, graph, work)
+        found[work] = runs = measure(args, path, work)
         seconds = {way: statistics.median(run["seconds"] for run in runs[way]) for way in WAYS}
         moved = {way: runs[way][0]["read_bytes"] / runs[way][0]["graph_bytes"] for way in WAYS}
         print(f"{work}: cache {seconds['cache']:.2f} s, reads the graph {moved['cache']:.1f} times; "
               f"mmap {seconds['mmap']:.2f} s, {moved['mmap']:.1f} times")
         claims.append((f"{work}: time of the mapped file over ours", seconds["mmap"] / seconds["cache"], 2.0, True))
-    return report.save(args, "graph-file", {"scale": args.scale, "page_bytes": args.page, "cache_share": args.share,
-                                            "graph_bytes": os.path.getsize(graph), "runs": found}, claims)
+    return report.save(args, "graph-file", {"scale": args.scale, "source": args.source, "page_bytes": args.page, "cache_share": args.share,
+                                            "graph_bytes": os.path.getsize(path), "runs": found}, claims)
 
 
 if __name__ == "__main__":

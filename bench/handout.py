@@ -9,24 +9,11 @@ Three ways to hand out are compared: a warp takes a vertex (CSR); batches of ver
 most pages that it reads for a list in one go, and the bytes of what must be kept beside the graph. 8448 warps are 132 multiprocessors of 64.
 """
 import argparse
-import array
-import struct
+
+from support.graph import offsets_of
 
 CHUNK = 1024  # GN_SCAN_CHUNK
 PAGE = 4096
-
-
-def offsets_of(path):
-    """The offsets of a .gng file (docs/graph-format.md)."""
-    with open(path, "rb") as f:
-        header = f.read(PAGE)
-        if header[:8] != b"GNGRAPH\n":
-            raise SystemExit(f"{path}: this is not a .gng file; make one with grapnel convert")
-        at, length = struct.unpack_from("<QQ", header, 48)
-        offsets = array.array("Q")
-        f.seek(at)
-        offsets.frombytes(f.read(length))
-    return offsets
 
 
 def batch_for(items, warps, width=32):
