@@ -14,7 +14,7 @@ enum { END = -1, FAILED = -2 };
 int gn_csv_open(struct gn_csv *c, int fd, const char *name, const struct gn_progress *progress,
                 struct gn_error *e)
 {
-	int err, own;
+	int err;
 
 	memset(c, 0, offsetof(struct gn_csv, input));
 	c->name = name;
@@ -23,24 +23,13 @@ int gn_csv_open(struct gn_csv *c, int fd, const char *name, const struct gn_prog
 	err = gn__input_size(fd, name, &c->file_bytes, e);
 	if (err)
 		return err;
-	own = dup(fd);
-	/* a duplicate shares its place in the file with the original, which may have been read */
-	if (own >= 0 && lseek(own, 0, SEEK_SET) == 0)
-		c->gz = gzdopen(own, "rb");
-	if (c->gz)
-		return 0;
-	err =
-	    gn_error_set(e, gn__code_of_errno(errno),
-	                 "%s: the file cannot be read as text (%s); raise ulimit -n", name, strerror(errno));
-	if (own >= 0)
-		close(own);
-	return err;
+	err = gn__unpack_open(&c->file, fd);
+	return err ? gn_error_set(e, err, "%s: the file cannot be read as text (%s)", name, c->file.why) : 0;
 }
 
 void gn_csv_close(struct gn_csv *c)
 {
-	if (c->gz)
-		gzclose(c->gz);
+	gn__unpack_close(&c->file);
 	free(c->field);
 	free(c->record);
 	memset(c, 0, offsetof(struct gn_csv, input));
@@ -48,22 +37,19 @@ void gn_csv_close(struct gn_csv *c)
 
 static int refill(struct gn_csv *c, struct gn_error *e)
 {
-	int n, code;
+	int code;
 
-	gn_progress_step(c->progress, "reading", (uint64_t)gzoffset(c->gz), c->file_bytes);
-	n = gzread(c->gz, c->input, sizeof c->input);
-	gzerror(c->gz, &code);
-	if (n < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-		gn_error_set(
-		    e, code == Z_ERRNO ? -GN_EIO : -GN_EBADMSG,
-		    "%s: reading fails behind line %llu; the file is cut or damaged, or the disk is: "
-		    "copy it again",
-		    c->name, (unsigned long long)c->next_line);
+	gn_progress_step(c->progress, "reading", c->file.taken, c->file_bytes);
+	c->begin = 0;
+	code = gn__unpack_read(&c->file, c->input, sizeof c->input, &c->end);
+	if (code) {
+		gn_error_set(e, code,
+		             "%s: reading fails behind line %llu (%s); the file is cut or damaged, or the "
+		             "disk is: copy it again",
+		             c->name, (unsigned long long)c->next_line, c->file.why);
 		return FAILED;
 	}
-	c->begin = 0;
-	c->end = (uint32_t)n;
-	return n ? 0 : END;
+	return c->end ? 0 : END;
 }
 
 static int peek(struct gn_csv *c, struct gn_error *e)

@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <zlib.h>
 
 #include <grapnel/error.h>
 
 #include "graph/progress.h"
+#include "graph/unpack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,7 @@ struct gn_csv_field {
 };
 
 struct gn_csv {
-	gzFile gz;
+	struct gn_unpack file;
 	const char *name; /* borrowed */
 	const struct gn_progress *progress;
 	uint64_t file_bytes;

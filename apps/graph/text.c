@@ -13,7 +13,6 @@
 int gn__text_open(struct gn_text *t, int fd, const char *name, const struct gn_progress *progress,
                   struct gn_error *e)
 {
-	int own;
 	int err;
 
 	memset(t, 0, offsetof(struct gn_text, buffer));
@@ -22,78 +21,52 @@ int gn__text_open(struct gn_text *t, int fd, const char *name, const struct gn_p
 	err = gn__input_size(fd, name, &t->file_bytes, e);
 	if (err)
 		return err;
-	own = dup(fd);
-	/* a duplicate shares its place in the file with the original, which may have been read */
-	if (own >= 0 && lseek(own, 0, SEEK_SET) == 0)
-		t->gz = gzdopen(own, "rb");
-	if (t->gz) {
-		gzbuffer(t->gz, 1 << 18);
-		return 0;
-	}
-	err =
-	    gn_error_set(e, gn__code_of_errno(errno),
-	                 "%s: the file cannot be read as text (%s); raise ulimit -n", name, strerror(errno));
-	if (own >= 0)
-		close(own);
-	return err;
+	err = gn__unpack_open(&t->file, fd);
+	return err ? gn_error_set(e, err, "%s: the file cannot be read as text (%s)", name, t->file.why) : 0;
 }
 
 void gn__text_close(struct gn_text *t)
 {
-	if (t->gz)
-		gzclose(t->gz);
-	t->gz = NULL;
+	gn__unpack_close(&t->file);
 }
 
-static int stream_failed(struct gn_text *t, struct gn_error *e)
+static int stream_failed(struct gn_text *t, int code, struct gn_error *e)
 {
-	int code;
-	const char *words = gzerror(t->gz, &code);
-	const char *reason = strstr(words, ": "); /* behind zlib's own name for the file */
-
-	if (code == Z_ERRNO)
-		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: reading near line %llu failed (%s); check the disk", t->name,
-		                    (unsigned long long)t->line, strerror(errno));
+	if (code != -GN_EBADMSG)
+		return gn_error_set(e, code, "%s: reading near line %llu failed (%s); check the disk",
+		                    t->name, (unsigned long long)t->line, t->file.why);
 	return gn_error_set(
-	    e, -GN_EBADMSG,
+	    e, code,
 	    "%s: the gzip stream ends or breaks after line %llu (%s); the file is cut or damaged, copy "
 	    "it again",
-	    t->name, (unsigned long long)t->line, reason ? reason + 2 : words);
+	    t->name, (unsigned long long)t->line, t->file.why);
 }
 
-/* zlib tells of a cut stream only through its error state, and of a shrunken plain file never. */
 static int at_end(struct gn_text *t, struct gn_error *e)
 {
-	int code;
-
 	t->ended = true;
-	gzerror(t->gz, &code);
-	if (code != Z_OK && code != Z_STREAM_END)
-		return stream_failed(t, e);
-	if (gzdirect(t->gz) && t->read_bytes < t->file_bytes)
-		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: the file ends at byte %llu, but it had %llu bytes: it was shortened "
-		                    "while it was read; try again when no program writes it",
-		                    t->name, (unsigned long long)t->read_bytes,
-		                    (unsigned long long)t->file_bytes);
-	return 0;
+	if (t->file.taken >= t->file_bytes)
+		return 0;
+	return gn_error_set(e, -GN_EBADMSG,
+	                    "%s: the file ends at byte %llu, but it had %llu bytes: it was shortened "
+	                    "while it was read; try again when no program writes it",
+	                    t->name, (unsigned long long)t->file.taken, (unsigned long long)t->file_bytes);
 }
 
 static int refill(struct gn_text *t, struct gn_error *e)
 {
-	int n;
+	uint32_t got;
+	int code;
 
 	memmove(t->buffer, t->buffer + t->begin, t->end - t->begin);
 	t->end -= t->begin;
 	t->begin = 0;
-	gn_progress_step(t->progress, "reading", (uint64_t)gzoffset(t->gz), t->file_bytes);
-	n = gzread(t->gz, t->buffer + t->end, (unsigned)sizeof t->buffer - 1 - t->end);
-	if (n < 0)
-		return stream_failed(t, e);
-	t->end += (unsigned)n;
-	t->read_bytes += (unsigned)n;
-	return n ? 0 : at_end(t, e);
+	gn_progress_step(t->progress, "reading", t->file.taken, t->file_bytes);
+	code = gn__unpack_read(&t->file, t->buffer + t->end, (unsigned)sizeof t->buffer - 1 - t->end, &got);
+	if (code)
+		return stream_failed(t, code, e);
+	t->end += got;
+	return got ? 0 : at_end(t, e);
 }
 
 /* The line from begin to the character end, which becomes its terminator. */

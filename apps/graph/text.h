@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <zlib.h>
 
 #include <grapnel/error.h>
 
 #include "progress.h"
+#include "unpack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,11 +20,10 @@ extern "C" {
 enum { GN_TEXT_LINE_MAX = 1 << 16 };
 
 struct gn_text {
-	gzFile gz;
+	struct gn_unpack file;
 	const char *name; /* borrowed */
 	const struct gn_progress *progress;
 	uint64_t file_bytes; /* of the file when it was opened, compressed or not */
-	uint64_t read_bytes; /* of text so far */
 	uint64_t line;       /* number of the line read last, from 1 */
 	unsigned begin;      /* the unread part of buffer */
 	unsigned end;

@@ -3,9 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <unistd.h>
+
+#include "graph/unpack.h"
 
 /* What the next character belongs to. */
 enum state { RECORD, HEADER, SEQUENCE, PLUS, QUALITY };
@@ -141,44 +144,51 @@ static int end(struct parser *p)
 	return p->state == RECORD ? 0 : wrong(p, "where a file may end");
 }
 
-/* zlib tells of a cut stream only through its error state. */
-static int stream_failed(struct parser *p, gzFile file)
+static int stream_failed(struct parser *p, const struct gn_unpack *file, int code)
 {
-	int code;
-
-	gzerror(file, &code);
-	if (code == Z_ERRNO)
-		return gn_error_set(p->error, -GN_EIO,
-		                    "%s: the file cannot be read (%s); give a regular file", p->path,
-		                    strerror(errno));
-	if (code != Z_OK && code != Z_STREAM_END)
-		return gn_error_set(p->error, -GN_EBADMSG,
-		                    "%s: the gzip stream ends or breaks after line %llu; the file is cut or "
-		                    "damaged, copy it again",
-		                    p->path, (unsigned long long)p->line);
-	return 0;
+	if (code != -GN_EBADMSG)
+		return gn_error_set(p->error, code, "%s: the file cannot be read (%s); give a regular file",
+		                    p->path, file->why);
+	return gn_error_set(p->error, code,
+	                    "%s: the gzip stream ends or breaks after line %llu (%s); the file is cut or "
+	                    "damaged, copy it again",
+	                    p->path, (unsigned long long)p->line, file->why);
 }
 
-static int parse_all(struct parser *p, gzFile file)
+static int parse_all(struct parser *p, struct gn_unpack *file)
 {
 	enum { PIECE = 1 << 18 };
 	char *text = (char *)malloc(PIECE);
-	int n,
-	    rc = text ? 0 : gn_error_set(p->error, -GN_ENOMEM, "%s: out of memory to read the file", p->path);
+	uint32_t got = 1;
+	int rc = text ? 0 : gn_error_set(p->error, -GN_ENOMEM, "%s: out of memory to read the file", p->path);
 
-	while (!rc && (n = gzread(file, text, PIECE)) > 0)
-		rc = parse(p, text, n);
-	if (!rc)
-		rc = stream_failed(p, file);
+	while (!rc && got) {
+		const int code = gn__unpack_read(file, text, PIECE, &got);
+
+		rc = code ? stream_failed(p, file, code) : parse(p, text, (int)got);
+	}
 	free(text);
 	return rc ? rc : end(p);
+}
+
+static int read_file(struct parser *p, int fd)
+{
+	struct gn_unpack *file = (struct gn_unpack *)calloc(1, sizeof *file);
+	int rc;
+
+	if (!file)
+		return gn_error_set(p->error, -GN_ENOMEM, "%s: out of memory to read the file", p->path);
+	rc = gn__unpack_open(file, fd);
+	rc = rc ? stream_failed(p, file, rc) : parse_all(p, file);
+	gn__unpack_close(file);
+	free(file);
+	return rc;
 }
 
 int mer_reads_load(struct mer_reads *r, const char *path, struct gn_error *e)
 {
 	struct parser p;
-	gzFile file;
-	int rc;
+	int fd, rc;
 
 	memset(r, 0, sizeof *r);
 	memset(&p, 0, sizeof p);
@@ -186,17 +196,16 @@ int mer_reads_load(struct mer_reads *r, const char *path, struct gn_error *e)
 	p.path = path;
 	p.error = e;
 	p.line = p.line_began = 1;
-	errno = 0;
-	file = gzopen(path, "rb");
-	if (!file)
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return gn_error_set(e,
 		                    errno == ENOENT   ? -GN_ENOENT
 		                    : errno == EACCES ? -GN_EACCES
 		                                      : -GN_EIO,
 		                    "%s: the file cannot be opened (%s); check the name", path,
 		                    strerror(errno));
-	rc = parse_all(&p, file);
-	gzclose(file);
+	rc = read_file(&p, fd);
+	close(fd);
 	return rc;
 }
 

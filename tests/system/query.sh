@@ -100,6 +100,8 @@ grep -q 'a  *i32' said && grep -q 'b  *string' said
 gzip -c small.csv >packed.csv.gz
 "$grapnel" convert packed.csv.gz packed.gnt >/dev/null
 cmp small.gnt packed.gnt
+{ gzip -c small.csv; printf XX; gzip -c small.csv; } >garbage.csv.gz
+refuses 1 'garbage.csv.gz: reading fails behind line [0-9]+' convert garbage.csv.gz kept.gnt
 head -c 30 packed.csv.gz >cut.csv.gz
 refuses 1 'cut.csv.gz: reading fails behind line [0-9]+' convert cut.csv.gz kept.gnt
 "$grapnel" convert bad.csv bad.gnt --skip-bad-rows >said 2>err

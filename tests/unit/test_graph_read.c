@@ -395,6 +395,52 @@ static void gzipped(void **state)
 	free(directory);
 }
 
+static void append_member(const char *path, const char *text)
+{
+	gzFile gz = gzopen(path, "ab");
+
+	gzputs(gz, text);
+	gzclose(gz);
+}
+
+static void append_bytes(const char *path, const char *bytes)
+{
+	FILE *f = fopen(path, "ab");
+
+	fputs(bytes, f);
+	fclose(f);
+}
+
+/* Every byte of a gzipped file belongs to a member, and all members are read. */
+static void gzipped_in_members(void **state)
+{
+	char *directory = scratch_directory();
+	char *path = path_in(directory, "m.el.gz");
+	struct gn_error e = {0};
+	struct gn_graph g;
+	struct stat st;
+
+	(void)state;
+	append_member(path, "0 1\n");
+	assert_int_equal(stat(path, &st), 0);
+	append_member(path, "1 2\n");
+	assert_int_equal(gn_graph_read(&g, path, NULL, &e), 0);
+	assert_int_equal(g.edges, 2);
+	gn_graph_fini(&g);
+	for (off_t kept = 1; kept < 24; kept++) { /* the second member is cut, from its first byte on */
+		assert_int_equal(truncate(path, st.st_size + kept), 0);
+		assert_error(gn_graph_read(&g, path, NULL, &e), -GN_EBADMSG, &e, path, "breaks after line 1");
+	}
+	assert_int_equal(truncate(path, st.st_size), 0);
+	append_bytes(path, "XX");
+	append_member(path, "1 2\n");
+	assert_error(gn_graph_read(&g, path, NULL, &e), -GN_EBADMSG, &e, path, "breaks after line 1");
+	unlink(path);
+	rmdir(directory);
+	free(path);
+	free(directory);
+}
+
 static void cut_at_first_step(void *user, const char *stage, uint64_t done, uint64_t total)
 {
 	(void)stage;
@@ -413,7 +459,7 @@ static void text_shrinks_while_read(void **state)
 	FILE *f = fopen(path, "w");
 
 	(void)state;
-	for (unsigned k = 0; k < 5000; k++)
+	for (unsigned k = 0; k < 50000; k++) /* more than is read before the first step */
 		fprintf(f, "%u %u\n", 1, 2);
 	fclose(f);
 	assert_error(gn_graph_read(&g, path, &o, &e), -GN_EBADMSG, &e, path,
@@ -473,15 +519,25 @@ static void gng_rebuilt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(el_plain),     cmocka_unit_test(el_undirected),
-	    cmocka_unit_test(el_simple),    cmocka_unit_test(el_stated),
-	    cmocka_unit_test(el_empty),     cmocka_unit_test(el_bad),
-	    cmocka_unit_test(text_bad),     cmocka_unit_test(wel),
-	    cmocka_unit_test(mtx_kinds),    cmocka_unit_test(mtx_bad),
-	    cmocka_unit_test(sg),           cmocka_unit_test(sg_bad),
-	    cmocka_unit_test(memory_limit), cmocka_unit_test(names),
-	    cmocka_unit_test(gzipped),      cmocka_unit_test(text_shrinks_while_read),
-	    cmocka_unit_test(not_a_file),   cmocka_unit_test(gng_rebuilt),
+	    cmocka_unit_test(el_plain),
+	    cmocka_unit_test(el_undirected),
+	    cmocka_unit_test(el_simple),
+	    cmocka_unit_test(el_stated),
+	    cmocka_unit_test(el_empty),
+	    cmocka_unit_test(el_bad),
+	    cmocka_unit_test(text_bad),
+	    cmocka_unit_test(wel),
+	    cmocka_unit_test(mtx_kinds),
+	    cmocka_unit_test(mtx_bad),
+	    cmocka_unit_test(sg),
+	    cmocka_unit_test(sg_bad),
+	    cmocka_unit_test(memory_limit),
+	    cmocka_unit_test(names),
+	    cmocka_unit_test(gzipped),
+	    cmocka_unit_test(gzipped_in_members),
+	    cmocka_unit_test(text_shrinks_while_read),
+	    cmocka_unit_test(not_a_file),
+	    cmocka_unit_test(gng_rebuilt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
