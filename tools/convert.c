@@ -56,7 +56,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'u': c->options.undirected = true; return 0;
 	case 's': c->options.simple = true; return 0;
-	case OPT_TYPES: c->table.types = arg; return 0;
+	case OPT_TYPES:
+		if (c->table.types)
+			argp_error(state, "--types is given twice; give one list, NAME=TYPE,NAME=TYPE");
+		c->table.types = arg;
+		return 0;
 	case OPT_SKIP: c->table.skip_bad = 1; return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num == 0)

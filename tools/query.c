@@ -22,7 +22,7 @@ enum {
 
 static const struct argp_option options[] = {
     {"where", OPT_WHERE, "CONDITION", 0,
-     "the rows that count, for example 'distance >= 30 and vendor != ''CMT''' (default all)", 0},
+     "the rows that count, for example \"distance >= 30 and vendor != 'CMT'\" (default all)", 0},
     {"sum", OPT_SUM, "LIST", 0, "sums of expressions, separated by commas; may be given again", 0},
     {"avg", OPT_AVG, "LIST", 0, "averages, for example 'total / distance'", 0},
     {"min", OPT_MIN, "LIST", 0, "least values", 0},
@@ -119,6 +119,13 @@ static void take_table(struct query_options *o, const struct argp_state *state, 
 	o->table = arg;
 }
 
+static void take_once(const struct argp_state *state, const char **to, const char *option, const char *arg)
+{
+	if (*to)
+		argp_error(state, "%s is given twice; give it once", option);
+	*to = arg;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const modes[] = {"paged", "direct", NULL};
@@ -129,13 +136,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->machine;
 		state->child_inputs[1] = &o->far;
 		return 0;
-	case OPT_WHERE: o->where = arg; return 0;
+	case OPT_WHERE: take_once(state, &o->where, "--where", arg); return 0;
 	case OPT_SUM: ask(o, state, GN_WANT_SUM, arg); return 0;
 	case OPT_AVG: ask(o, state, GN_WANT_AVG, arg); return 0;
 	case OPT_MIN: ask(o, state, GN_WANT_MIN, arg); return 0;
 	case OPT_MAX: ask(o, state, GN_WANT_MAX, arg); return 0;
 	case OPT_COUNT: ask(o, state, GN_WANT_COUNT, arg); return 0;
-	case OPT_GROUP: o->group_by = arg; return 0;
+	case OPT_GROUP: take_once(state, &o->group_by, "--group-by", arg); return 0;
 	case OPT_MODE: o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED; return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_VERIFY: o->verify = true; return 0;

@@ -9,11 +9,13 @@
 void gn__seen_add(struct gn_seen *seen, const char *text, size_t length)
 {
 	struct gn_number n;
+	union gn_value value;
 
 	seen->any = 1;
 	if (seen->text)
 		return;
-	if (!gn_number_read(text, length, &n)) {
+	/* what no double holds is kept as text */
+	if (!gn_number_read(text, length, &n) || gn_value_read(GN_COLUMN_F64, 0, text, length, &value)) {
 		seen->text = 1;
 		return;
 	}

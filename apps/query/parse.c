@@ -287,6 +287,15 @@ static int enter(struct parser *p)
 	return !p->rc;
 }
 
+/* A negative constant is a constant, which zone maps are held against. */
+static void negate(struct gn_node *n)
+{
+	if (n->type == GN_TYPE_REAL)
+		n->value.real = -n->value.real;
+	else
+		n->value.exact = -n->value.exact; /* it was read without a sign */
+}
+
 static uint16_t parse_unary(struct parser *p)
 {
 	const uint32_t at = position(p);
@@ -297,12 +306,16 @@ static uint16_t parse_unary(struct parser *p)
 	if (!take(p, "-")) {
 		k = parse_primary(p);
 	} else {
-		inner = parse_unary(p);
-		k = add_node(p, GN_NODE_NEGATE, at);
-		node(p, k)->left = inner;
-		node(p, k)->type = node(p, inner)->type;
-		node(p, k)->scale = node(p, inner)->scale;
-		want_numbers(p, inner, node(p, k));
+		inner = k = parse_unary(p);
+		if (node(p, inner)->kind == GN_NODE_NUMBER) {
+			negate(node(p, inner));
+		} else {
+			k = add_node(p, GN_NODE_NEGATE, at);
+			node(p, k)->left = inner;
+			node(p, k)->type = node(p, inner)->type;
+			node(p, k)->scale = node(p, inner)->scale;
+			want_numbers(p, inner, node(p, k));
+		}
 	}
 	p->depth--;
 	return k;

@@ -142,6 +142,12 @@ int gn_query_group(struct gn_query *q, const char *column, struct gn_error *e)
 	rc = find_range(q, c, &least, &most, e);
 	if (rc)
 		return rc;
+	if (c->type == GN_COLUMN_STRING && (uint64_t)most - (uint64_t)least >= GN_QUERY_MOST_GROUPS)
+		return gn_error_set(e, -GN_EINVAL,
+		                    "group-by: column %s has up to %llu different strings; at most %d can be "
+		                    "grouped",
+		                    c->name, (unsigned long long)most - (unsigned long long)least + 1,
+		                    GN_QUERY_MOST_GROUPS);
 	if ((uint64_t)most - (uint64_t)least >= GN_QUERY_MOST_GROUPS)
 		return gn_error_set(e, -GN_EINVAL,
 		                    "group-by: column %s has values from %lld to %lld (without its point); "

@@ -25,6 +25,12 @@ struct gn_query_slot {
 	uint32_t aggregates; /* enum gn_aggregate, or-ed */
 };
 
+/* Does an aggregate of the slot need the sum? */
+static inline int gn_query_slot_sums(const struct gn_query_slot *s)
+{
+	return (s->aggregates & ((uint32_t)GN_WANT_SUM | (uint32_t)GN_WANT_AVG)) != 0;
+}
+
 /* A query that is ready to run. All 0 before gn_query_begin. */
 struct gn_query {
 	const struct gn_table_file *table;

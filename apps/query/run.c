@@ -287,15 +287,24 @@ static int count_sectors(struct job *j)
 	return rc;
 }
 
+/* The sum of all groups; not finite if one of them is not. */
+static double sum_of(const struct job *j, uint32_t slot)
+{
+	double all = 0;
+
+	for (uint64_t g = 0; g < j->q->groups && isfinite(all); g++)
+		all += j->result->totals[g * j->q->slots + slot].real;
+	return all;
+}
+
 static int check_sums(const struct job *j)
 {
-	for (uint64_t k = 0; k < j->q->groups * j->q->slots; k++)
-		if (!isfinite(j->result->totals[k].real))
-			return gn_error_set(
-			    j->e, -GN_ERANGE,
-			    "query: a sum of \"%.200s\" is too large for a double; sum a part of "
-			    "it",
-			    j->q->slot[k % j->q->slots]->expression.text);
+	for (uint32_t k = 0; k < j->q->slots; k++)
+		if (gn_query_slot_sums(j->q->slot[k]) && !isfinite(sum_of(j, k)))
+			return gn_error_set(j->e, -GN_ERANGE,
+			                    "query: a sum of \"%.200s\" is too large for a double; sum a "
+			                    "part of it",
+			                    j->q->slot[k]->expression.text);
 	return 0;
 }
 

@@ -87,12 +87,13 @@ for member in '"schema": "grapnel-bicg-1"' '"machine"' '"matrix"' '"path": null'
 done
 [ -z "$(find . -name 'grapnel-*')" ] || { echo 'a temporary file is left'; exit 1; }
 
-# A name that reads as a size is a name: 36 bytes of ones, not 36 bytes of fresh memory.
-head -c 36 ones.bin >36
-"$grapnel" mvt 36 --rows 3 --columns 3 --seed 1 --out named.bin >said
-cp 36 ones9.bin
-"$grapnel" mvt ones9.bin --rows 3 --columns 3 --seed 1 --out plain.bin >said
-cmp named.bin plain.bin || { echo 'a matrix file named 36 is not read'; exit 1; }
+# A name that reads as a size is a name: 4 KiB of ones, not of fresh memory.
+head -c 4096 ones.bin >4K
+cp 4K plain4.bin
+for file in 4K plain4.bin; do
+  "$grapnel" mvt "$file" --rows 32 --columns 32 --seed 1 --out "$file.out" >said
+done
+cmp 4K.out plain4.bin.out || { echo 'a matrix file named 4K is not read'; exit 1; }
 
 # ---- what is refused ----
 echo keep >kept.bin
