@@ -29,7 +29,7 @@ static void use_sections(struct graph_input *in, const struct graph_options *o, 
 	in->offsets_at = f->offsets.at;
 	in->neighbours_at = f->neighbours.at;
 	in->weights_at = f->weights.at;
-	in->weight = o->weights ? f->weight : GN_WEIGHT_NONE;
+	in->weight = o->weights ? f->weight : (uint32_t)GN_WEIGHT_NONE;
 	in->bytes = f->offsets.bytes + f->neighbours.bytes + (in->weight ? f->weights.bytes : 0);
 	in->both_directions = f->flags & GN_GRAPH_UNDIRECTED;
 }
@@ -111,7 +111,7 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	const uint32_t *weights = o->weights ? graph->weights : NULL;
 	int rc;
 
-	in->weight = weights ? graph->weight : GN_WEIGHT_NONE;
+	in->weight = weights ? graph->weight : (uint32_t)GN_WEIGHT_NONE;
 	in->offsets_at = 0;
 	in->neighbours_at = page_up(offsets);
 	in->weights_at = in->neighbours_at + page_up(neighbours);

@@ -146,7 +146,7 @@ static int is_line_end(struct gn_csv *c, int byte, struct gn_error *e)
 		get(c, e);
 		return 1;
 	}
-	return byte == '\n' || byte == END;
+	return byte == '\n' || byte == END || (byte == '\r' && peek(c, e) == END);
 }
 
 /* One field; *more is 1 if another follows in this record. */

@@ -38,6 +38,11 @@ static int name_column(struct importing *i, uint32_t k, const struct gn_csv_fiel
 		    "%s: line 1: the name of column %u has %zu bytes; the first row gives every "
 		    "column a name of 1 to %d",
 		    i->from, k + 1, field->length, (int)GN_COLUMN_MOST_NAME);
+	if (memchr(field->text, '\r', field->length))
+		return gn_error_set(i->e, -GN_EBADMSG,
+		                    "%s: line 1: the name of column %u has a carriage return; end lines with "
+		                    "LF or CR LF",
+		                    i->from, k + 1);
 	if (gn_table_find(&i->shape, field->text, field->length) >= 0)
 		return gn_error_set(i->e, -GN_EBADMSG,
 		                    "%s: line 1: two columns are named %.*s; give each a name of its own",

@@ -127,6 +127,10 @@ refuses 1 'a sum of "x" is too large' query sums.gnt --sum x
 refuses 1 'a sum of "x" is too large' query sums.gnt --sum x --group-by g
 refuses 2 'where is given twice' query sums.gnt --where 'g > 1' --where 'g < 2'
 refuses 2 'types is given twice' convert sums.csv kept.gnt --types g=string --types g=i32
+printf 'a,b\r1,2\r3,4\r' >returns.csv
+refuses 1 'column 2 has a carriage return' convert returns.csv kept.gnt
+printf 'a,b\r\n1,2\r\n3,4\r' >last.csv
+"$grapnel" convert last.csv last.gnt | grep -q 'b  *i32'
 awk 'BEGIN { print "a"; for (k = -2500; k < 2500; k++) print k }' >ramp.csv
 "$grapnel" convert ramp.csv ramp.gnt >/dev/null
 tells ramp.gnt '"zones":{"all":10,"skipped":9}' --where 'a < -2400' --count a
