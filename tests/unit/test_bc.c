@@ -189,7 +189,7 @@ static void random_graphs_equal_the_definition(void **state)
 	uint64_t x;
 
 	(void)state;
-	for (uint32_t round = 0; round < 24; round++) {
+	for (uint32_t round = 0; round < FAR_ROUNDS(24); round++) {
 		uint32_t sources[4];
 
 		begin_list(20 + round, GN_WEIGHT_NONE);

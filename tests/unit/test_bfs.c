@@ -167,7 +167,7 @@ static void random_graphs(void **state)
 	uint32_t bottom_up = 0;
 
 	(void)state;
-	for (uint32_t round = 0; round < 12; round++) {
+	for (uint32_t round = 0; round < FAR_ROUNDS(12); round++) {
 		begin_list(20 + 37 * round, GN_WEIGHT_NONE);
 		for (uint32_t k = 0; k < list.vertices * (1 + round % 6); k++) {
 			x = draw_number();

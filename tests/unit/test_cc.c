@@ -179,7 +179,7 @@ static void random_graphs_equal_brute_force(void **state)
 	uint64_t x = 88172645463325252u;
 
 	(void)state;
-	for (uint32_t round = 0; round < 20; round++) {
+	for (uint32_t round = 0; round < FAR_ROUNDS(20); round++) {
 		begin_list(20 + 17 * round, GN_WEIGHT_NONE);
 		for (uint32_t k = 0; k < list.vertices * (1 + round % 3) / 2; k++) {
 			x ^= x << 13;

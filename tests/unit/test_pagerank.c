@@ -122,8 +122,8 @@ static void two_components_and_isolated_vertices(void **state)
 static void random_graphs(void **state)
 {
 	(void)state;
-	for (uint32_t round = 0; round < 12; round++) {
-		begin_list(20 + 50 * round, GN_WEIGHT_NONE);
+	for (uint32_t round = 0; round < FAR_ROUNDS(6); round++) {
+		begin_list(20 + 100 * round, GN_WEIGHT_NONE);
 		for (uint32_t k = 0; k < list.vertices * (1 + round % 4); k++) {
 			const uint64_t x = draw_number();
 

@@ -220,8 +220,8 @@ static void two_components_and_a_vertex_without_edges(void **state)
 static void random_graphs(void **state)
 {
 	(void)state;
-	for (uint32_t round = 0; round < 12; round++) {
-		begin_list(20 + 60 * round, kinds[round % KINDS]);
+	for (uint32_t round = 0; round < FAR_ROUNDS(6); round++) {
+		begin_list(20 + 120 * round, kinds[round % KINDS]);
 		for (uint32_t k = 0; k < list.vertices * (2 + round % 3); k++) {
 			const uint64_t x = draw_number();
 
