@@ -1,0 +1,72 @@
+#!/bin/sh
+# One job over data that is larger than its cache, on a machine, compared with its reference. Exit status 77 where the machine is not
+# there. Usage: jobs.sh GRAPNEL SCRATCH-FOLDER MACHINE JOB
+set -eu
+grapnel=$1
+machine=$3
+job=$4
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+if "$grapnel" doctor | grep -q "machine $machine  *no:"; then exit 77; fi
+
+# verified OPTION... - a run, whose result must equal the reference's.
+verified() {
+  "$grapnel" "$job" "$@" --machine "$machine" --verify --json report.json
+  grep -q '"verified": true' report.json
+}
+
+# everywhere OPTION... - paged with the default page, with small and large pages, and direct.
+everywhere() {
+  verified "$@" --store host
+  verified "$@" --store host --page 512
+  verified "$@" --store host --page 64K --cache 8M
+  verified "$@" --store host --mode direct
+}
+
+# graphs OPTION... - over graphs with skewed and even degrees, and a path; from a file too.
+graphs() {
+  "$grapnel" gen kron --scale 16 --undirected kron.gng
+  "$grapnel" gen urand --scale 15 --degree 8 --undirected urand.gng
+  awk 'BEGIN { for (v = 0; v < 3000; v++) print v, v + 1 }' >path.el
+  "$grapnel" convert path.el path.gng --undirected
+  for graph in kron urand path; do
+    everywhere "$graph.gng" "$@"
+  done
+  verified kron.gng "$@" --store host --mode auto
+  verified kron.gng "$@" --store file
+}
+
+case $job in
+  bfs)
+    graphs --source 1
+    graphs --source 1 --algorithm direction-optimising
+    ;;
+  cc)
+    graphs --algorithm afforest
+    graphs --algorithm sv
+    ;;
+  pagerank)
+    graphs --algorithm pull
+    graphs --algorithm push
+    ;;
+  sssp) graphs --source 1 --most 255 ;;
+  bc) graphs --source 1 --source 7 ;;
+  tc) graphs ;;
+  mvt | atax | bicg)
+    everywhere --rows 1500 --columns 5000
+    everywhere --rows 1500 --columns 5000 --passes 2
+    ;;
+  stencil) everywhere --rows 1500 --columns 2100 --steps 5 ;;
+  add) everywhere --data 64M ;;
+  query)
+    "$grapnel" gen taxis --rows 3000000 taxis.gnt
+    everywhere taxis.gnt --where 'distance >= 30' --sum total,tolls --avg 'total / distance' --max fare --group-by vendor
+    verified taxis.gnt --where 'seconds > 9000' --count vendor --min total --store file
+    ;;
+  *)
+    echo "jobs.sh: no job $job" >&2
+    exit 2
+    ;;
+esac
