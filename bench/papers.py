@@ -213,7 +213,7 @@ The verdicts are strict:
 * *same direction*: ours is on the same side, but does not reach the number. It is also the best verdict where ours was measured
   under other conditions: an absolute figure that a newer machine exceeds, host memory where the paper has SSDs, processes on a
   CPU where the paper has GPUs. The reason says which.
-* *not*: ours was measured, and is on the other side, or misses a share.
+* *not*: ours was measured, and is on the other side, or misses a share, a size or a number of bytes.
 * *not measured yet*: it could be measured with the machines that we have. A number of ours in such a row is of other inputs.
 * *not possible here*: it needs what we do not have. The reason names it.
 

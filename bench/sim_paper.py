@@ -16,7 +16,7 @@ from support import report
 
 def number(text):
     """Of a cell: 1.80x, or 40 %, which is 0.4."""
-    return float(text[:-1]) if text.endswith("x") else 0.01 * float(text[:-1])
+    return float(text[:-1]) if text.endswith("x") else round(0.01 * float(text[:-1]), 4)
 
 
 def rows(markdown):

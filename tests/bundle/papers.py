@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/papers.md is what bench/papers.py makes, and that script judges as it says. Usage: papers.py SOURCE-FOLDER"""
+"""docs/papers.md is what bench/papers.py makes, and that script judges as it says. The table of docs/sim-paper.md is the kept
+one. Usage: papers.py SOURCE-FOLDER"""
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(sys.argv[1], "bench"))
 import papers  # noqa: E402  pylint: disable=wrong-import-position
+import sim_paper  # noqa: E402  pylint: disable=wrong-import-position
 
 failures = []
 
@@ -69,10 +71,16 @@ def check_places():
     expect("times", papers.measured({**place, "times": 1000}), 1000 * value)
 
 
+def check_simulations():
+    with open(os.path.join(sys.argv[1], "docs", "sim-paper.md"), encoding="utf-8") as text:
+        expect("the table of docs/sim-paper.md", list(sim_paper.rows(text.read())), papers.kept("sim-paper.json")["rows"])
+
+
 def main():
     check_rules()
     check_refusals()
     check_places()
+    check_simulations()
     page = subprocess.run([sys.executable, "-B", os.path.join(sys.argv[1], "bench", "papers.py"), "--check"],
                           stderr=subprocess.PIPE, text=True, check=False)
     expect("bench/papers.py --check", (page.returncode, page.stderr.strip()), (0, ""))
