@@ -259,9 +259,10 @@ static json_t *report_json(const struct request *q, const struct job *j, const s
 	json_t *root;
 
 	snprintf(schema, sizeof schema, "grapnel-%s-1", names[q->kind]);
-	root = json_pack("{s:s, s:{s:s?, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path", q->file,
-	                 "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns, "bytes",
-	                 (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
+	root =
+	    json_pack("{s:s, s:{s:o, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path",
+	              tool_json_text(q->file), "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns,
+	              "bytes", (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
 	return far_report_join(root, r);
 }
 

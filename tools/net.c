@@ -134,8 +134,8 @@ static json_t *report(const struct tool_net *n)
 	int bad = json_object_update(all, own);
 
 	if (n->path)
-		bad |=
-		    json_object_set_new(all, tool_net_has_graph(c) ? "graph" : "file", json_string(n->path));
+		bad |= json_object_set_new(all, tool_net_has_graph(c) ? "graph" : "file",
+		                           tool_json_text(n->path));
 	if (tool_net_has_graph(c))
 		bad |= json_object_set_new(all, "vertices", json_integer((json_int_t)n->graph.vertices)) |
 		       json_object_set_new(all, "edges", json_integer((json_int_t)n->graph.edges));
