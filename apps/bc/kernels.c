@@ -28,7 +28,7 @@ SIMT_FN struct walker walker_init(const struct gn_bc_args *a, const int backward
 	return w;
 }
 
-/* ---- doubles ---- */
+/* ---- sums ---- */
 
 SIMT_FN double value_of(uint64_t bits)
 {
@@ -46,18 +46,6 @@ SIMT_FN uint64_t bits_of(double value)
 	return bits;
 }
 
-SIMT_FN void add_to(uint64_t *p, double by)
-{
-	uint64_t before = simt_load_relaxed_dev_u64(p), seen;
-
-	for (;;) {
-		seen = simt_cas_relaxed_dev_u64(p, before, bits_of(value_of(before) + by));
-		if (seen == before)
-			return;
-		before = seen;
-	}
-}
-
 /* Each lane has a value for its owner; lanes of one owner lie side by side, and one of them adds the sum. */
 SIMT_FN void add_by_owner(const struct gn_bc_args *a, uint32_t warp, uint32_t owner, uint32_t vertex,
                           double value)
@@ -73,7 +61,7 @@ SIMT_FN void add_by_owner(const struct gn_bc_args *a, uint32_t warp, uint32_t ow
 			value += before;
 	}
 	if ((lane + 1 == width || behind != owner) && value != 0)
-		add_to(&a->share[vertex], value);
+		simt_reduce_add_relaxed_dev_f64(&a->share[vertex], value);
 }
 
 /* ---- edges ---- */
@@ -99,7 +87,7 @@ SIMT_FN void go_forward(struct walker *w, uint32_t warp, int has_edge, uint32_t 
 	int found = 0;
 
 	if (has_edge && reaches(w->a, neighbour, &found))
-		add_to(&w->a->paths[neighbour], value_of(w->a->paths[vertex]));
+		simt_reduce_add_relaxed_dev_f64(&w->a->paths[neighbour], w->a->paths[vertex]);
 	gn_scan_append(&w->a->scan, warp, found, w->a->next, neighbour);
 }
 
@@ -108,7 +96,7 @@ SIMT_FN void go_back(struct walker *w, uint32_t warp, int has_edge, uint32_t own
 {
 	const int is_successor = has_edge && depth_of(w->a, neighbour) == w->a->at + 1;
 
-	add_by_owner(w->a, warp, owner, vertex, is_successor ? value_of(w->a->share[neighbour]) : 0);
+	add_by_owner(w->a, warp, owner, vertex, is_successor ? w->a->share[neighbour] : 0);
 }
 
 /* Each lane has edges of its vertex, or none; all lanes of the warp go over all of them. */
@@ -214,10 +202,10 @@ SIMT_FN void gn_bc_settle(const struct gn_bc_args *a)
 {
 	for (uint64_t k = simt_global_thread(); k < a->scan.item_count; k += simt_global_threads()) {
 		const uint32_t v = a->level[k];
-		const double paths = value_of(a->paths[v]), dependency = paths * value_of(a->share[v]);
+		const double paths = a->paths[v], dependency = paths * a->share[v];
 
 		a->score[v] += dependency;
-		a->share[v] = bits_of((1 + dependency) / paths);
+		a->share[v] = (1 + dependency) / paths;
 		if (!(paths <= 0x1p1000))
 			simt_reduce_add_relaxed_dev_u64(&a->scan.shared->found, 1);
 	}
