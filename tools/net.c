@@ -158,10 +158,11 @@ static int show(const struct tool_net *n, struct gn_error *e)
 		n->command->print(n);
 		tool_net_print(&n->stats);
 	}
-	if (!rc && !is_right(n))
-		return gn_error_set(e, -GN_EBADMSG, "%.15g %s; this is a bug, please report it", n->wrong,
-		                    n->command->wrong);
-	return rc;
+	if (rc || is_right(n))
+		return rc;
+	gn_error_set(e, -GN_EBADMSG, "%.15g %s; this is a bug, please report it", n->wrong,
+	             n->command->wrong);
+	return n->command->explain ? n->command->explain(n, -GN_EBADMSG, e) : -GN_EBADMSG;
 }
 
 static int run(struct tool_net *n, struct gn_error *e)
