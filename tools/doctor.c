@@ -160,7 +160,7 @@ static json_t *json_memory(const struct doctor_memory *m)
 
 static json_t *json_try(const struct doctor_try *t)
 {
-	return json_pack("{s:b, s:s}", "works", (int)t->works, "why", t->why);
+	return json_pack("{s:b, s:o}", "works", (int)t->works, "why", tool_json_text(t->why));
 }
 
 static json_t *json_gpus(const struct doctor *d)
@@ -184,25 +184,24 @@ static json_t *json_verdicts(const struct verdict *v)
 	json_t *all = json_object();
 
 	for (unsigned k = 0; k < VERDICTS; k++)
-		json_object_set_new(all, v[k].about,
-		                    json_pack("{s:b, s:s}", "usable", (int)v[k].usable, "why", v[k].why));
+		json_object_set_new(
+		    all, v[k].about,
+		    json_pack("{s:b, s:o}", "usable", (int)v[k].usable, "why", tool_json_text(v[k].why)));
 	return all;
 }
 
 static int print_json(const struct doctor *d, const struct verdict *v)
 {
 	json_t *root =
-	    json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "schema", "grapnel-doctor-1",
+	    json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "grapnel-doctor-1",
 	              "kernel", d->kernel, "cores", (int)d->cores, "cores_usable", (int)d->cores_usable,
-	              "memory", json_memory(&d->memory), "io_uring", json_try(&d->uring), "path", d->path,
-	              "o_direct", json_try(&d->direct), "gpus", json_gpus(d), "cuda", json_try(&d->cuda),
-	              "usable", json_verdicts(v));
+	              "memory", json_memory(&d->memory), "io_uring", json_try(&d->uring), "path",
+	              tool_json_text(d->path), "o_direct", json_try(&d->direct), "gpus", json_gpus(d), "cuda",
+	              json_try(&d->cuda), "usable", json_verdicts(v));
 	int failed;
 
 	if (!root) {
-		fputs("grapnel doctor: the report cannot be written as JSON, because --path may not be "
-		      "UTF-8; leave --json out\n",
-		      stderr);
+		fputs("grapnel doctor: the report cannot be written as JSON: out of memory\n", stderr);
 		return TOOL_FAILED;
 	}
 	failed = json_dumpf(root, stdout, JSON_INDENT(2));

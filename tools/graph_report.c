@@ -69,7 +69,7 @@ static json_t *choice_json(const struct graph_report *r)
 
 json_t *graph_report_graph(const struct graph_report *r)
 {
-	return json_pack("{s:s, s:I, s:I, s:I}", "path", r->options->graph, "vertices",
+	return json_pack("{s:o, s:I, s:I, s:I}", "path", tool_json_text(r->options->graph), "vertices",
 	                 (json_int_t)r->input->vertices, "edges", (json_int_t)r->input->edges, "bytes",
 	                 (json_int_t)r->input->bytes);
 }

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "far_job.h"
+#include "graph/io.h"
 
 enum { OPT_ROWS = 0x200, OPT_COLUMNS, OPT_PASSES, OPT_OUT, OPT_VERIFY };
 
@@ -209,23 +211,58 @@ static int compare(const struct job *j, const struct request *q, const struct gn
 	                             r->column_roundings, e);
 }
 
+/* The matrix as it was given. */
+struct original {
+	const struct request *request;
+	int fd; /* of a file, else -1 */
+};
+
+static int read_original(const void *user, uint64_t first, uint64_t count, float *to, struct gn_error *e)
+{
+	const struct original *o = (const struct original *)user;
+	const uint64_t at = first * sizeof *to, bytes = count * sizeof *to;
+
+	if (o->fd >= 0)
+		return gn__input_read(o->fd, o->request->file, at, to, bytes, e);
+	make_matrix(o->request, at, bytes, to);
+	return 0;
+}
+
+static int refer(const struct request *q, const struct original *o, struct gn_matrix_exact *x,
+                 struct gn_error *e)
+{
+	const struct gn_matrix_source a = {read_original, o};
+	int rc;
+
+	if (q->kind != ATAX)
+		return gn_matrix_reference(&a, q->rows, q->columns, &x[X], &x[Y], &x[U], &x[V], e);
+	rc = gn_matrix_reference(&a, q->rows, q->columns, &x[X], &x[Y], NULL, NULL, e);
+	return rc ? rc : gn_matrix_reference(&a, q->rows, q->columns, NULL, NULL, &x[Y], &x[V], e);
+}
+
+static int open_original(struct original *o, const struct request *q, struct gn_error *e)
+{
+	uint64_t bytes;
+
+	o->request = q;
+	o->fd = -1;
+	return q->file ? gn__input_open(q->file, &o->fd, &bytes, e) : 0;
+}
+
 static int verify(const struct job *j, const struct request *q, struct gn_error *e)
 {
-	struct gn_store *store = j->far.store[0];
 	struct gn_matrix_exact x[VECTORS] = {{0}};
-	int rc = 0;
+	struct original o;
+	int rc = open_original(&o, q, e);
 
 	for (unsigned k = 0; k < VECTORS && !rc; k++)
 		rc = exact_open(&x[k], q, k, e);
-	if (!rc && q->kind == ATAX) {
-		rc = gn_matrix_reference(store, 0, &j->matrix, &x[X], &x[Y], NULL, NULL, e);
-		if (!rc)
-			rc = gn_matrix_reference(store, 0, &j->matrix, NULL, NULL, &x[Y], &x[V], e);
-	} else if (!rc) {
-		rc = gn_matrix_reference(store, 0, &j->matrix, &x[X], &x[Y], &x[U], &x[V], e);
-	}
+	if (!rc)
+		rc = refer(q, &o, x, e);
 	if (!rc)
 		rc = compare(j, q, x, e);
+	if (o.fd >= 0)
+		close(o.fd);
 	for (unsigned k = 0; k < VECTORS; k++) {
 		free(x[k].value);
 		free(x[k].magnitude);
@@ -259,9 +296,10 @@ static json_t *report_json(const struct request *q, const struct job *j, const s
 	json_t *root;
 
 	snprintf(schema, sizeof schema, "grapnel-%s-1", names[q->kind]);
-	root = json_pack("{s:s, s:{s:s?, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path", q->file,
-	                 "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns, "bytes",
-	                 (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
+	root =
+	    json_pack("{s:s, s:{s:o, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path",
+	              tool_json_text(q->file), "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns,
+	              "bytes", (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
 	return far_report_join(root, r);
 }
 

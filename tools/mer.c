@@ -56,6 +56,13 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	return 0;
 }
 
+/* Those k-mers that are missing or too many, and those sent too often or not often enough. */
+static double missed(const struct request *q)
+{
+	return fabs((double)q->result.distinct - (double)q->want.distinct) +
+	       fabs((double)q->result.kmers - (double)q->want.kmers);
+}
+
 static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
 {
 	struct request *q = (struct request *)n;
@@ -70,19 +77,22 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 	part->wrong = n->verify ? (double)mer_wrong(table, &q->want) : 0;
 	if (gn_net_node(net))
 		return 0;
-	if (n->verify) /* those that are missing, and those sent too often or not often enough */
-		part->wrong += fabs((double)r.distinct - (double)q->want.distinct) +
-		               fabs((double)r.kmers - (double)q->want.kmers);
 	q->result = r;
+	if (n->verify)
+		part->wrong += missed(q);
 	return 0;
 }
 
 static int explain(const struct tool_net *n, int rc, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)n;
+
+	if (rc == -GN_EBADMSG && n->wrong > 0)
+		return mer_differs(n->path, (uint64_t)(n->wrong - missed(q)), &q->result, &q->want, e);
 	if (rc != -GN_ENOBUFS)
 		return rc;
 	return gn_error_set(e, rc, "%s: the table of a node is full; give more nodes, or --table %llu",
-	                    n->path, (unsigned long long)(2 * ((const struct request *)n)->capacity));
+	                    n->path, (unsigned long long)(2 * q->capacity));
 }
 
 static double kmers_per_second(const struct request *q)

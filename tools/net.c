@@ -134,8 +134,8 @@ static json_t *report(const struct tool_net *n)
 	int bad = json_object_update(all, own);
 
 	if (n->path)
-		bad |=
-		    json_object_set_new(all, tool_net_has_graph(c) ? "graph" : "file", json_string(n->path));
+		bad |= json_object_set_new(all, tool_net_has_graph(c) ? "graph" : "file",
+		                           tool_json_text(n->path));
 	if (tool_net_has_graph(c))
 		bad |= json_object_set_new(all, "vertices", json_integer((json_int_t)n->graph.vertices)) |
 		       json_object_set_new(all, "edges", json_integer((json_int_t)n->graph.edges));
@@ -158,10 +158,11 @@ static int show(const struct tool_net *n, struct gn_error *e)
 		n->command->print(n);
 		tool_net_print(&n->stats);
 	}
-	if (!rc && !is_right(n))
-		return gn_error_set(e, -GN_EBADMSG, "%.15g %s; this is a bug, please report it", n->wrong,
-		                    n->command->wrong);
-	return rc;
+	if (rc || is_right(n))
+		return rc;
+	gn_error_set(e, -GN_EBADMSG, "%.15g %s; this is a bug, please report it", n->wrong,
+	             n->command->wrong);
+	return n->command->explain ? n->command->explain(n, -GN_EBADMSG, e) : -GN_EBADMSG;
 }
 
 static int run(struct tool_net *n, struct gn_error *e)

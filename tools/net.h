@@ -87,8 +87,9 @@ struct tool_net_command {
 	json_t *(*report)(const struct tool_net *n);
 	/* any of these may be NULL */
 	double (*bound)(const struct tool_net *n); /* how much may be wrong; NULL: nothing */
-	int (*explain)(const struct tool_net *n, int rc,
-	               struct gn_error *e); /* another message for a failed run */
+	/* another message for a run that failed, or whose result is wrong: -GN_EBADMSG, and n->wrong is not 0
+	 */
+	int (*explain)(const struct tool_net *n, int rc, struct gn_error *e);
 	void (*fini)(struct tool_net *n);
 	bool simple; /* the graph is undirected, without loops and duplicate edges */
 };

@@ -62,15 +62,18 @@ static json_t *results_json(const struct query_job *j, const struct gn_query_tot
 		const char *text = j->options->ask[k].text;
 		const enum gn_aggregate what = j->options->ask[k].what;
 		const size_t room = strlen(text) + 16;
-		char *key = (char *)malloc(room);
+		char *call = (char *)malloc(room), *key = NULL;
 		uint32_t place;
 		const struct gn_expression *x = &slot_of(j, k, &place)->expression;
 
-		if (!key || snprintf(key, room, "%s(%s)", query_aggregate_name(what), text) < 0 ||
+		if (call && snprintf(call, room, "%s(%s)", query_aggregate_name(what), text) > 0)
+			key = tool_utf8(call, strlen(call));
+		if (!key ||
 		    json_object_set_new(root, key, result_json(what, &totals[place], &x->node[x->root]))) {
 			json_decref(root);
 			root = NULL;
 		}
+		free(call);
 		free(key);
 	}
 	return root;
@@ -100,6 +103,7 @@ static json_t *group_name(const struct query_job *j, const struct gn_dictionary 
 	const struct gn_query *q = &j->query;
 	const struct gn_column *c = &j->table.columns[q->group];
 	json_t *name;
+	char *word;
 
 	if (g == q->groups - 1)
 		return json_null();
@@ -108,9 +112,10 @@ static json_t *group_name(const struct query_job *j, const struct gn_dictionary 
 	if (c->type != GN_COLUMN_STRING)
 		return json_integer((json_int_t)(q->group_base + (int64_t)g));
 	g += (uint64_t)q->group_base;
-	name = json_stringn(d->bytes + d->offsets[g], d->offsets[g + 1] - d->offsets[g]);
-	/* what is not UTF-8 cannot be a string of JSON */
-	return name ? name : json_sprintf("word %llu, which is not UTF-8", (unsigned long long)g);
+	word = tool_utf8(d->bytes + d->offsets[g], d->offsets[g + 1] - d->offsets[g]);
+	name = json_string(word);
+	free(word);
+	return name;
 }
 
 static json_t *groups_json(const struct query_job *j, const struct gn_dictionary *d)
@@ -185,8 +190,9 @@ static json_t *rest_json(const struct query_job *j)
 
 static json_t *table_json(const struct query_job *j)
 {
-	return json_pack("{s:s, s:I, s:I, s:I}", "path", j->options->table, "rows", (json_int_t)j->table.rows,
-	                 "columns", (json_int_t)j->table.column_count, "bytes", (json_int_t)j->table.bytes);
+	return json_pack("{s:o, s:I, s:I, s:I}", "path", tool_json_text(j->options->table), "rows",
+	                 (json_int_t)j->table.rows, "columns", (json_int_t)j->table.column_count, "bytes",
+	                 (json_int_t)j->table.bytes);
 }
 
 static json_t *join(json_t *root, json_t *rest)
@@ -207,16 +213,15 @@ json_t *query_report_json(const struct query_job *j, struct gn_error *e)
 
 	if (load_dictionary(j, &d, e))
 		return NULL;
-	root =
-	    json_pack("{s:s, s:o, s:o, s:s?, s:s?, s:I, s:o, s:o}", "schema", "grapnel-query-1", "machine",
-	              tool_json_machine(&j->info), "table", table_json(j), "where", j->options->where,
-	              "group_by", j->options->group_by, "rows_matched", (json_int_t)j->result.rows, "results",
-	              all_json(j), "groups", j->query.has_group ? groups_json(j, &d) : json_null());
+	root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "schema", "grapnel-query-1", "machine",
+	                 tool_json_machine(&j->info), "table", table_json(j), "where",
+	                 tool_json_text(j->options->where), "group_by", tool_json_text(j->options->group_by),
+	                 "rows_matched", (json_int_t)j->result.rows, "results", all_json(j), "groups",
+	                 j->query.has_group ? groups_json(j, &d) : json_null());
 	root = join(root, rest_json(j));
 	free(d.memory);
 	if (!root)
-		gn_error_set(e, -GN_ENOMEM,
-		             "the report cannot be made: out of memory, or a name in it is not UTF-8");
+		gn_error_set(e, -GN_ENOMEM, "the report cannot be made: out of memory");
 	return root;
 }
 

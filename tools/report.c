@@ -45,9 +45,7 @@ int tool_write_json_digits(json_t *root, const char *path, unsigned digits, stru
 
 	json_decref(root);
 	if (!text)
-		return gn_error_set(e, -GN_ENOMEM,
-		                    "the report cannot be written as JSON: out of memory, or a name in the "
-		                    "report is not UTF-8");
+		return gn_error_set(e, -GN_ENOMEM, "the report cannot be written as JSON: out of memory");
 	if (tool_to_stdout(path))
 		puts(text);
 	else

@@ -129,10 +129,14 @@ static int put_input(const struct sim_job *j, FILE *to, struct gn_error *e)
 {
 	const char *input = j->sim.request.input;
 	uint64_t h = 0;
-	const int rc = input ? hash_file(input, &h, e) : 0;
+	int rc = input ? hash_file(input, &h, e) : 0;
+	char *end = input ? tool_utf8(ending(input), strlen(ending(input))) : NULL;
 
-	if (input)
-		fprintf(to, " input=%016" PRIx64 "%s", h, ending(input));
+	if (input && !end)
+		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the name of %s", input);
+	if (end)
+		fprintf(to, " input=%016" PRIx64 "%s", h, end);
+	free(end);
 	return rc;
 }
 

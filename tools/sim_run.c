@@ -111,11 +111,11 @@ static json_t *overhead_json(const struct tool_sim_result *r)
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
                         struct tool_sim_result *r)
 {
-	json_t *root =
-	    json_pack("{s:s, s:s, s:s, s:s*, s:I, s:s, s:I, s:b}", "schema", "grapnel-sim-1", "workload",
-	              workload->name, "size", s->request.size ? s->request.size : "", "input",
-	              s->request.input, "seed", (json_int_t)s->request.seed, "opt", s->opt ? s->opt : "",
-	              "gpus", (json_int_t)r->config.gpus, "verified", !r->checked.code);
+	json_t *root = json_pack("{s:s, s:s, s:s, s:o*, s:I, s:s, s:I, s:b}", "schema", "grapnel-sim-1",
+	                         "workload", workload->name, "size", s->request.size ? s->request.size : "",
+	                         "input", s->request.input ? tool_json_text(s->request.input) : NULL, "seed",
+	                         (json_int_t)s->request.seed, "opt", s->opt ? s->opt : "", "gpus",
+	                         (json_int_t)r->config.gpus, "verified", !r->checked.code);
 	const char *name;
 
 	for (uint32_t k = 0; (name = sim_stat_name(k)); k++)

@@ -126,6 +126,15 @@ bool tool_to_stdout(const char *json);
 json_t *tool_json_machine(const struct simt_info *info);
 
 /*
+ * tool_utf8 - text as UTF-8, whatever its bytes: each that is no part of a character, and a zero, becomes
+ * \xHH. Text that is UTF-8 stays as it is. Owned by the caller; NULL where there is no memory.
+ */
+char *tool_utf8(const char *text, size_t bytes);
+
+/* tool_json_text - a string of JSON, by tool_utf8; null for NULL. A name or a path goes into a report so. */
+json_t *tool_json_text(const char *text);
+
+/*
  * tool_write_json - a report to a file, which appears when it is complete, or to standard output (-).
  * @root  taken over; NULL, as json_pack gives it where there is no memory, is a failure like others
  */

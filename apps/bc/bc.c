@@ -34,8 +34,8 @@ static int allocate(struct job *j, struct gn_error *error)
 	const uint64_t n = j->scanner.graph->vertices;
 
 	j->args.depth = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
-	j->args.paths = (uint64_t *)simt_alloc(machine, n * sizeof(uint64_t), SIMT_DEVICE);
-	j->args.share = (uint64_t *)simt_alloc(machine, n * sizeof(uint64_t), SIMT_DEVICE);
+	j->args.paths = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
+	j->args.share = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
 	j->args.score = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
 	j->order = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
 	if (j->args.depth && j->args.paths && j->args.share && j->args.score && j->order)

@@ -12,14 +12,12 @@ enum {
 	GN_BC_CANDIDATES = 256 /* vertices among which sources are chosen at once */
 };
 
-/* The numbers of paths and the shares are bits of doubles, because threads add to them by compare-and-swap.
- */
 struct gn_bc_args {
 	struct gn_scan scan; /* items: vertices of a level, or chunks */
 	uint32_t *depth;     /* [vertices] */
-	uint64_t *paths;     /* [vertices]: shortest paths from the source */
-	uint64_t *share; /* [vertices]: (1 + dependency) / paths; before that the sum of the successors' */
-	double *score;   /* [vertices]: of all sources */
+	double *paths;       /* [vertices]: shortest paths from the source */
+	double *share; /* [vertices]: (1 + dependency) / paths; before that the sum of the successors' */
+	double *score; /* [vertices]: of all sources */
 	const uint32_t *level; /* the vertices whose depth is at */
 	uint32_t *next;        /* receives those whose depth is at + 1 */
 	uint32_t at;

@@ -6,11 +6,11 @@
 
 #include "kernels.h"
 #include "spread/mix.h"
+#include "tiles.h"
 
 enum {
 	WIDTH = 8192,           /* columns of a tile: their sums are 32 KiB */
 	LEAST_ELEMENTS = 4096,  /* of a tile, so that warps do not read crumbs */
-	STREAM_BYTES = 65536,   /* of the cache, for each warp that reads */
 	BATCH_ELEMENTS = 16384, /* read twice: as many rows at a time */
 	PARTS_BYTES = 256 << 20 /* the most memory for the sums of columns, with rows that are read twice */
 };
@@ -24,48 +24,31 @@ struct job {
 	struct gn_matrix_result *result;
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t parts_of(uint64_t all, uint64_t part)
-{
-	return all / part + (all % part != 0);
-}
-
 /* ---- the cut into tiles ---- */
 
-/* How many read side by side. With many more the cache would drop what it read ahead for one before its turn.
- */
 static uint64_t warps(const struct job *j)
 {
-	const uint64_t all = j->info.resident_threads / j->info.warp_width;
-	const uint64_t room = j->matrix->cache_bytes / STREAM_BYTES;
-
-	if (!j->matrix->cache_bytes || room >= all)
-		return all;
-	return room > j->info.processors ? room : j->info.processors;
+	return gn_tiles_warps(&j->info, j->matrix->cache_bytes);
 }
 
 /* As many groups of rows as there is work for, each of `unit` rows or a multiple. */
 static void cut_rows(struct job *j, uint64_t groups, uint64_t unit)
 {
 	struct gn_matrix_args *a = &j->args;
-	const uint64_t units = parts_of(a->rows, unit);
+	const uint64_t units = gn_tiles_parts(a->rows, unit);
 
-	groups = groups ? least(groups, units) : 1;
-	a->group_rows = parts_of(units, groups) * unit;
-	a->groups = parts_of(a->rows, a->group_rows);
+	groups = groups ? gn_tiles_least(groups, units) : 1;
+	a->group_rows = gn_tiles_parts(units, groups) * unit;
+	a->groups = gn_tiles_parts(a->rows, a->group_rows);
 }
 
 static void plan_once(struct job *j)
 {
 	struct gn_matrix_args *a = &j->args;
 
-	a->width = least(a->columns, WIDTH);
-	a->tiles = parts_of(a->columns, a->width);
-	cut_rows(j, warps(j) / a->tiles, parts_of(LEAST_ELEMENTS, a->width));
+	a->width = gn_tiles_least(a->columns, WIDTH);
+	a->tiles = gn_tiles_parts(a->columns, a->width);
+	cut_rows(j, warps(j) / a->tiles, gn_tiles_parts(LEAST_ELEMENTS, a->width));
 }
 
 /* Returns 0 if the cache cannot hold the rows of one warp a processor. */
@@ -77,11 +60,11 @@ static int plan_twice(struct job *j)
 
 	a->width = a->columns;
 	a->tiles = 1;
-	a->batch = least(parts_of(BATCH_ELEMENTS, a->columns), a->rows);
+	a->batch = gn_tiles_least(gn_tiles_parts(BATCH_ELEMENTS, a->columns), a->rows);
 	/* a quarter: sets of frames fill unevenly */
-	groups = least(j->matrix->cache_bytes / 4 / (a->batch * row_bytes), PARTS_BYTES / row_bytes);
-	enough = least(j->info.processors, parts_of(a->rows, a->batch));
-	cut_rows(j, least(groups, warps(j)), a->batch);
+	groups = gn_tiles_least(j->matrix->cache_bytes / 4 / (a->batch * row_bytes), PARTS_BYTES / row_bytes);
+	enough = gn_tiles_least(j->info.processors, gn_tiles_parts(a->rows, a->batch));
+	cut_rows(j, gn_tiles_least(groups, warps(j)), a->batch);
 	return groups >= enough;
 }
 
@@ -91,7 +74,7 @@ static void count_roundings(struct job *j)
 	const struct gn_matrix_args *a = &j->args;
 
 	j->result->row_roundings =
-	    1 + parts_of(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
+	    1 + gn_tiles_parts(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
 	j->result->column_roundings = 1 + a->group_rows + a->groups + 1;
 }
 
@@ -176,7 +159,7 @@ static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t thre
 	int rc;
 
 	if (threads < j->info.resident_threads || !grid.blocks)
-		grid.blocks = (uint32_t)(least(threads, j->info.resident_threads) / block) + 1;
+		grid.blocks = (uint32_t)(gn_tiles_least(threads, j->info.resident_threads) / block) + 1;
 	rc = simt_launch(j->machine, kernel, grid, args);
 	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
 }

@@ -8,7 +8,6 @@
 #include <grapnel/array.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
-#include <grapnel/store.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,14 +66,21 @@ struct gn_matrix_exact {
 	double *magnitude;
 };
 
+/* Where the reference takes the matrix from: not from the store, so that a store that lies is found out. */
+struct gn_matrix_source {
+	/* Elements [first, first + count), row after row. Returns 0 or a code with a message. */
+	int (*read)(const void *user, uint64_t first, uint64_t count, float *to, struct gn_error *error);
+	const void *user;
+};
+
 /*
  * gn_matrix_reference - y += A x and v += A^T u.
- * @store, @offset  where the matrix begins
+ * @rows, @columns  of A
  * @x, @u  values, and magnitudes of the terms that they are sums of; NULL with its product
  * @y, @v  NULL: not wanted
- * Reads row after row. Host. Returns 0, -GN_ENOMEM, or what the store could not read.
+ * Reads row after row. Host. Returns 0, -GN_ENOMEM, or what the source could not read.
  */
-int gn_matrix_reference(struct gn_store *store, uint64_t offset, const struct gn_matrix *m,
+int gn_matrix_reference(const struct gn_matrix_source *a, uint64_t rows, uint64_t columns,
                         const struct gn_matrix_exact *x, const struct gn_matrix_exact *y,
                         const struct gn_matrix_exact *u, const struct gn_matrix_exact *v,
                         struct gn_error *error);

@@ -29,7 +29,7 @@ static void add_elements(const struct reference *r, uint64_t row, uint64_t colum
 	}
 }
 
-int gn_matrix_reference(struct gn_store *store, uint64_t offset, const struct gn_matrix *m,
+int gn_matrix_reference(const struct gn_matrix_source *a, uint64_t rows, uint64_t columns,
                         const struct gn_matrix_exact *x, const struct gn_matrix_exact *y,
                         const struct gn_matrix_exact *u, const struct gn_matrix_exact *v,
                         struct gn_error *error)
@@ -38,12 +38,11 @@ int gn_matrix_reference(struct gn_store *store, uint64_t offset, const struct gn
 	float *data = (float *)malloc(piece * sizeof *data);
 	int rc = data ? 0 : gn_error_set(error, -GN_ENOMEM, "matrix: out of memory for the reference");
 
-	for (uint64_t row = 0; row < m->rows && !rc; row++) {
-		for (uint64_t column = 0; column < m->columns && !rc; column += piece) {
-			const uint64_t left = m->columns - column, count = left < piece ? left : piece;
+	for (uint64_t row = 0; row < rows && !rc; row++) {
+		for (uint64_t column = 0; column < columns && !rc; column += piece) {
+			const uint64_t left = columns - column, count = left < piece ? left : piece;
 
-			rc = gn_store_read_host(store, offset + (row * m->columns + column) * sizeof *data,
-			                        data, count * sizeof *data, error);
+			rc = a->read(a->user, row * columns + column, count, data, error);
 			if (!rc)
 				add_elements(&r, row, column, data, count);
 		}

@@ -74,6 +74,15 @@ void mer_reference_fini(struct mer_reference *r);
 /* mer_wrong - entries of a table that the reference has not, or has otherwise. */
 uint64_t mer_wrong(const struct mer_table *table, const struct mer_reference *r);
 
+/*
+ * mer_differs - the message about a table that is not the reference's.
+ * @path   of the sequences
+ * @wrong  entries, of all nodes, by mer_wrong
+ * Returns -GN_EBADMSG.
+ */
+int mer_differs(const char *path, uint64_t wrong, const struct mer_result *got,
+                const struct mer_reference *want, struct gn_error *error);
+
 #ifdef __cplusplus
 }
 #endif

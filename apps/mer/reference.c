@@ -131,3 +131,15 @@ uint64_t mer_wrong(const struct mer_table *table, const struct mer_reference *r)
 	}
 	return wrong;
 }
+
+int mer_differs(const char *path, uint64_t wrong, const struct mer_result *got,
+                const struct mer_reference *want, struct gn_error *error)
+{
+	return gn_error_set(
+	    error, -GN_EBADMSG,
+	    "%s: %llu entries of the table are wrong; %llu k-mers are distinct, by the reference %llu; "
+	    "%llu were sent, by the reference %llu; this is a bug, please report it",
+	    path, (unsigned long long)wrong, (unsigned long long)got->distinct,
+	    (unsigned long long)want->distinct, (unsigned long long)got->kmers,
+	    (unsigned long long)want->kmers);
+}

@@ -123,16 +123,60 @@ static int compile_text(struct gn_compiler *c, const struct gn_node *n)
 	return emit(c, n, GN_OP_CONSTANT, 0, n->value, 1);
 }
 
-static int compile_compare(struct gn_compiler *c, const struct gn_node *n)
+enum { NEVER = 0, ALWAYS = GN_LESS | GN_EQUAL | GN_GREATER };
+
+/*
+ * The relation of values of so many decimal places to a constant, which is brought to their places. Beyond
+ * all of them or between two of them it has no place of its own; the relation to its neighbour says the same.
+ */
+static uint32_t relation_at(uint32_t scale, const struct gn_node *number, uint32_t relation,
+                            int64_t *constant)
 {
+	const int64_t value = number->value.exact;
+	int64_t power, rest;
+
+	if (scale >= number->scale) {
+		if (!__builtin_mul_overflow(value, gn_power_of_ten(scale - number->scale), constant))
+			return relation;
+		*constant = 0;
+		return relation & (uint32_t)(value > 0 ? GN_LESS : GN_GREATER) ? ALWAYS : NEVER;
+	}
+	power = gn_power_of_ten(number->scale - scale);
+	rest = value % power;
+	*constant = value / power - (rest < 0);
+	if (!rest)
+		return relation;
+	return (relation & GN_LESS ? GN_LESS | GN_EQUAL : 0) | (relation & GN_GREATER);
+}
+
+static int compile_beside_number(struct gn_compiler *c, const struct gn_node *n, uint16_t other,
+                                 const struct gn_node *number, uint32_t relation)
+{
+	union gn_value constant;
 	int rc;
 
-	if (c->expression->node[n->left].type == GN_TYPE_TEXT) {
+	relation = relation_at(c->expression->node[other].scale, number, relation, &constant.exact);
+	rc = compile(c, other);
+	if (!rc)
+		rc = emit(c, number, GN_OP_CONSTANT, 0, constant, 1);
+	return rc ? rc : emit_plain(c, n, GN_OP_COMPARE, relation, -1);
+}
+
+static int compile_compare(struct gn_compiler *c, const struct gn_node *n)
+{
+	const struct gn_node *left = &c->expression->node[n->left], *right = &c->expression->node[n->right];
+	int rc;
+
+	if (left->type == GN_TYPE_TEXT) {
 		rc = compile(c, n->left);
 		if (!rc)
 			rc = compile(c, n->right);
 		return rc ? rc : emit_plain(c, n, GN_OP_COMPARE, n->relation, -1);
 	}
+	if (is_exact(c, n) && right->kind == GN_NODE_NUMBER)
+		return compile_beside_number(c, n, n->left, right, n->relation);
+	if (is_exact(c, n) && left->kind == GN_NODE_NUMBER)
+		return compile_beside_number(c, n, n->right, left, gn_relation_mirrored(n->relation));
 	return compile_both(c, n, is_exact(c, n), n->scale, n->scale,
 	                    is_exact(c, n) ? GN_OP_COMPARE : GN_OP_REAL_COMPARE);
 }

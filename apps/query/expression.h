@@ -102,6 +102,9 @@ int gn_expression_compile(const struct gn_expression *x, struct gn_compiler *c, 
 /* The place of a column of the table among those that programs load; it is put in. -1: there is no room. */
 int gn_compiler_column(struct gn_compiler *c, uint32_t column);
 
+/* gn_relation_mirrored - what holds between two values after they changed sides. */
+uint32_t gn_relation_mirrored(uint32_t relation);
+
 /* What is known of a zone: can the condition be true for a row of it, can it be false? */
 struct gn_may {
 	int yes, no;

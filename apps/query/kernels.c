@@ -279,42 +279,18 @@ SIMT_FN void clear(struct worker *w)
 {
 	w->rows = 0;
 	for (uint32_t k = 0; k < w->a->slots; k++) {
-		w->cell[k].count = w->cell[k].low = w->cell[k].high = w->cell[k].most = 0;
+		w->cell[k].count = w->cell[k].low.exact = w->cell[k].high = w->cell[k].most = 0;
 		w->cell[k].least = ~0ull;
 	}
-}
-
-SIMT_FN double real_of(uint64_t bits)
-{
-	union gn_value v;
-
-	v.exact = (int64_t)bits;
-	return v.real;
-}
-
-SIMT_FN uint64_t bits_of(double real)
-{
-	union gn_value v;
-
-	v.real = real;
-	return (uint64_t)v.exact;
-}
-
-SIMT_FN void add_real(uint64_t *to, double x)
-{
-	uint64_t old = simt_load_relaxed_dev_u64(to), found;
-
-	while ((found = simt_cas_relaxed_dev_u64(to, old, bits_of(real_of(old) + x))) != old)
-		old = found;
 }
 
 SIMT_FN void flush_cell(struct gn_query_cell *to, const struct gn_query_cell *from, int real)
 {
 	simt_reduce_add_relaxed_dev_u64(&to->count, from->count);
 	if (real) {
-		add_real(&to->low, real_of(from->low));
+		simt_reduce_add_relaxed_dev_f64(&to->low.real, from->low.real);
 	} else {
-		simt_reduce_add_relaxed_dev_u64(&to->low, from->low);
+		simt_reduce_add_relaxed_dev_u64(&to->low.exact, from->low.exact);
 		simt_reduce_add_relaxed_dev_u64(&to->high, from->high);
 	}
 	simt_reduce_min_relaxed_dev_u64(&to->least, from->least);
@@ -340,9 +316,9 @@ SIMT_FN void sum(struct gn_query_cell *c, union gn_value value, int real)
 	const uint64_t key = gn_query_key(value, real);
 
 	if (real) {
-		c->low = bits_of(real_of(c->low) + value.real);
+		c->low.real += value.real;
 	} else {
-		c->low += (uint32_t)value.exact;
+		c->low.exact += (uint32_t)value.exact;
 		c->high += (uint64_t)(value.exact >> 32);
 	}
 	c->least = key < c->least ? key : c->least;

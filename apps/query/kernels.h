@@ -27,12 +27,16 @@ struct gn_query_column {
 };
 
 /*
- * What an expression comes to, over rows of a group. An exact sum is high * 2^32 + low. A double's is the
- * bits of low. least and most are in an order of u64s (gn_query_key).
+ * What an expression comes to, over rows of a group. An exact sum is high * 2^32 + low.exact, and one
+ * of doubles low.real. least and most are in an order of u64s (gn_query_key).
  */
 struct gn_query_cell {
 	uint64_t count; /* values that are not missing */
-	uint64_t low, high;
+	union {
+		uint64_t exact;
+		double real;
+	} low;
+	uint64_t high;
 	uint64_t least, most;
 };
 

@@ -30,7 +30,7 @@ static int compare(const struct gn_node *column, union gn_value a, const struct 
 	return (x > y) - (x < y);
 }
 
-static uint32_t mirrored(uint32_t relation)
+uint32_t gn_relation_mirrored(uint32_t relation)
 {
 	return (relation & GN_EQUAL) | (relation & GN_LESS ? (uint32_t)GN_GREATER : 0) |
 	       (relation & GN_GREATER ? (uint32_t)GN_LESS : 0);
@@ -41,7 +41,7 @@ static struct gn_may may_compare(const struct zone_view *v, const struct gn_node
 	const struct gn_node *l = &v->x->node[n->left], *r = &v->x->node[n->right];
 	const int swapped = l->kind != GN_NODE_COLUMN;
 	const struct gn_node *column = swapped ? r : l, *number = swapped ? l : r;
-	const uint32_t relation = swapped ? mirrored(n->relation) : n->relation;
+	const uint32_t relation = swapped ? gn_relation_mirrored(n->relation) : n->relation;
 	const struct gn_zone *zone;
 	uint32_t possible = 0;
 	struct gn_may may = {0, 0};

@@ -124,6 +124,7 @@ static struct value arithmetic(struct reading *r, const struct gn_expression *x,
 static struct value comparison(struct reading *r, const struct gn_expression *x, const struct gn_node *n)
 {
 	const struct gn_node *l = &x->node[n->left], *k = &x->node[n->right];
+	const int with_number = l->kind == GN_NODE_NUMBER || k->kind == GN_NODE_NUMBER;
 	const struct value a = evaluate(r, x, n->left), b = evaluate(r, x, n->right);
 	struct value v = {0};
 	int less, greater;
@@ -135,8 +136,13 @@ static struct value comparison(struct reading *r, const struct gn_expression *x,
 		less = as_real(l, &a) < as_real(k, &b);
 		greater = as_real(l, &a) > as_real(k, &b);
 	} else {
-		less = scaled(r, l, &a, n->scale) < scaled(r, k, &b, n->scale);
-		greater = scaled(r, l, &a, n->scale) > scaled(r, k, &b, n->scale);
+		const __int128 p = a.exact * gn_power_of_ten(n->scale - l->scale);
+		const __int128 q = b.exact * gn_power_of_ten(n->scale - k->scale);
+
+		/* two values are brought to common places of 64 bits; a constant is compared as it is */
+		r->overflow |= !with_number && (p != (int64_t)p || q != (int64_t)q);
+		less = p < q;
+		greater = p > q;
 	}
 	v.exact = (less && n->relation & GN_LESS) || (greater && n->relation & GN_GREATER) ||
 	          (!less && !greater && n->relation & GN_EQUAL);

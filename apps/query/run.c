@@ -239,9 +239,9 @@ static void add_launch(struct job *j)
 			part.least = gn_query_of_key(c->least, real);
 			part.most = gn_query_of_key(c->most, real);
 			if (real)
-				memcpy(&part.real, &c->low, sizeof part.real);
+				part.real = c->low.real;
 			else
-				part.exact = (__int128)(int64_t)c->high * ((int64_t)1 << 32) + c->low;
+				part.exact = (__int128)(int64_t)c->high * ((int64_t)1 << 32) + c->low.exact;
 			gn_query_total_add(&r->totals[g * j->q->slots + k], &part, real);
 		}
 	}

@@ -4,40 +4,20 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "matrix/tiles.h"
 
-static const uint64_t most_width = 2046, stream_bytes = 65536, least_rows = 16;
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t parts_of(uint64_t all, uint64_t part)
-{
-	return all / part + (all % part != 0);
-}
-
-/* How many read side by side. With many more the cache would drop what it read ahead for one before its turn.
- */
-static uint64_t warps_for(const struct gn_stencil *s, const struct simt_info *info)
-{
-	const uint64_t all = info->resident_threads / info->warp_width, room = s->cache_bytes / stream_bytes;
-
-	if (!s->cache_bytes || room >= all)
-		return all;
-	return room > info->processors ? room : info->processors;
-}
+static const uint64_t most_width = 2046, least_rows = 16;
 
 /* Tiles of some rows at least: a tile reads two rows more than it writes. */
 static void plan(struct gn_stencil_args *a, uint64_t warps)
 {
 	uint64_t groups;
 
-	a->width = least(a->columns, most_width);
-	a->tiles = parts_of(a->columns, a->width);
-	groups = least(warps / a->tiles, parts_of(a->rows, least_rows));
-	a->group_rows = parts_of(a->rows, groups ? groups : 1);
-	a->groups = parts_of(a->rows, a->group_rows);
+	a->width = gn_tiles_least(a->columns, most_width);
+	a->tiles = gn_tiles_parts(a->columns, a->width);
+	groups = gn_tiles_least(warps / a->tiles, gn_tiles_parts(a->rows, least_rows));
+	a->group_rows = gn_tiles_parts(a->rows, groups ? groups : 1);
+	a->groups = gn_tiles_parts(a->rows, a->group_rows);
 }
 
 static int check_size(const struct gn_stencil *s, struct gn_error *error)
@@ -87,10 +67,10 @@ int gn_stencil_run(struct simt_machine *machine, struct gn_stencil *s, uint64_t 
 	a.rows = s->rows;
 	a.columns = s->columns;
 	simt_describe(machine, &info);
-	warps = warps_for(s, &info);
+	warps = gn_tiles_warps(&info, s->cache_bytes);
 	plan(&a, warps);
 	grid.block_threads = (uint32_t)block_warps * info.warp_width;
-	grid.blocks = (uint32_t)parts_of(least(warps, a.tiles * a.groups), block_warps);
+	grid.blocks = (uint32_t)gn_tiles_parts(gn_tiles_least(warps, a.tiles * a.groups), block_warps);
 	grid.shared_bytes = 0;
 	a.lines = (float *)simt_alloc(
 	    machine, grid.blocks * block_warps * 3 * (a.width + 2) * sizeof *a.lines, SIMT_DEVICE);

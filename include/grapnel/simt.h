@@ -163,7 +163,7 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
  * nothing is waited for. As in simt_add_relaxed_dev_u64(&sum, 1).
  *
  *   OP       add, and, or, xor, min, max: of each operation, order, scope and type those that Grapnel uses
- *   T        u32, u64; for loads and stores also u8 and u16
+ *   T        u32, u64; for loads and stores also u8 and u16; for reduce's add also f64, a double
  *   relaxed  an order: indivisible, orders nothing else
  *   acquire  an order: later accesses of this thread stay behind it
  *   release  an order: earlier accesses of this thread stay before it

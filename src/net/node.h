@@ -85,13 +85,14 @@ struct gn_peer {
 
 /* Threads that wait for a quiet; those of a round are served together. */
 struct gn_quiet {
-	uint64_t *token; /* [GN_NET_SLOTS] tokens of this round, then those that wait for the next */
-	uint32_t waiting, served;
-	uint32_t stage; /* of the round */
-	uint32_t next;  /* the next node to mark */
-	uint32_t marks; /* marks without an answer */
-	int32_t code;
-	uint64_t deadline;
+	uint64_t *token;   /* [GN_NET_SLOTS] tokens of this round, then those that wait for the next */
+	uint32_t waiting;  /* tokens */
+	uint32_t served;   /* the first so many of them are of this round */
+	uint32_t stage;    /* of the round: quiet.c */
+	uint32_t next;     /* the next node to which a mark is sent */
+	uint32_t marks;    /* marks without an answer */
+	int32_t code;      /* what the round's threads are told */
+	uint64_t deadline; /* of the round, as net.now */
 };
 
 struct gn_handler {

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quiet.c - quiet: waits until all that was sent is done; and replies to threads that wait.
+ * quiet.c - quiet: a thread waits until all messages that were sent before are done; and the replies that
+ * wake threads.
  *
- * Messages keep their order from log to packet to memory. A node sorts its logs and then sends a mark on its
- * way to another node. When the answer to the mark comes, all messages before the mark have been applied
- * there, and their replies, which precede the answer, have come. The answer holds the number of messages
- * applied, which must equal the number sent. Threads that ask during a round are served by the next round.
+ * A node's network thread serves the waiting threads in rounds. Threads that ask during a round are served by
+ * the next one. A round:
+ *
+ *   1. notes how far each log is written, on a GPU by asking the GPU;
+ *   2. waits until the network thread has sorted all logs up to there into packets;
+ *   3. sends each node, behind these messages, a mark: a message that says how many were sent to the node;
+ *   4. waits for the answers to the marks, and then replies to the round's threads.
+ *
+ * Messages keep their order from log to packet to memory. So when the answer to a mark comes, the other node
+ * has applied all messages before the mark, and replies to them have come before the answer. The answer holds
+ * the number of messages applied, which must be the number sent.
  */
 #include <net/node.h>
 
 #include <string.h>
 
-enum { IDLE, LOOKING, SORTING, MARKING, ANSWERS };
+/* What a round waits for: a device's answer, the sorting of the logs, room for marks, answers to marks. */
+enum { NO_ROUND, LOG_ENDS, SORTING, MARKING, ANSWERS };
 
 /*
- * Free a lost slot. Only a GPU's threads take and give the slots of the GPU's view: such a slot stays lost
- * for the rest of the run, which has failed.
+ * Free the slot of a thread that has given up waiting. A GPU's slots are taken and given back by the GPU's
+ * threads alone: such a slot stays lost for the rest of the run, which has failed.
  */
 static void slot_free(struct gn_net *net, uint32_t id)
 {
@@ -23,7 +32,10 @@ static void slot_free(struct gn_net *net, uint32_t id)
 		gn__net_slot_disarm(&net->host, id);
 }
 
-/* Fill a slot for which a thread waits, or waited until just now. */
+/*
+ * Fill a slot for which a thread waits, or waited until just now.
+ * @waiting  the slot's state while its thread waits
+ */
 static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int code, uint64_t value,
                       const void *bytes, uint32_t count)
 {
@@ -33,7 +45,7 @@ static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int cod
 	s->code = (bytes != NULL) == (s->to != NULL) && count == s->bytes ? code : -GN_EBADMSG;
 	if (bytes && !s->code)
 		memcpy(s->to, bytes, count);
-	/* R3 */
+	/* R3, of the network's edges in docs/memory-model.md: the thread sees value, code and bytes */
 	if (s->unwaited ||
 	    simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
 		slot_free(net, id);
@@ -42,6 +54,7 @@ static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int cod
 void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value, const void *bytes,
                     uint32_t count)
 {
+	/* a token is the slot's number, and above it how often the slot was used */
 	const uint32_t id = token & 0xffff, waiting = (uint32_t)(token >> 16) << 2 | GN_NET_SLOT_WAITING;
 	uint32_t state;
 
@@ -77,7 +90,7 @@ void gn__answered(struct gn_net *net, uint32_t peer)
 
 int gn__quiet_is_idle(const struct gn_net *net)
 {
-	return net->quiet.stage == IDLE;
+	return net->quiet.stage == NO_ROUND;
 }
 
 int gn__quiet_sorts(const struct gn_net *net)
@@ -92,8 +105,8 @@ void gn__quiet_ask(struct gn_net *net, uint64_t token)
 	q->token[q->waiting++] = token;
 }
 
-/* Record how far the logs are written now. @tail  tails of logs that the host cannot read itself */
-static void look(struct gn_net *net, const uint64_t *tail)
+/* Note how far the logs are written now: they are to be sorted up to there. @tail  ends of a device's logs */
+static void note_log_ends(struct gn_net *net, const uint64_t *tail)
 {
 	for (uint32_t k = 0; k < net->sources; k++) {
 		struct gn_source *s = &net->source[k];
@@ -103,8 +116,8 @@ static void look(struct gn_net *net, const uint64_t *tail)
 	net->quiet.stage = SORTING;
 }
 
-/* Begin a round for the threads that wait: first, all messages that are in the logs now must be sorted. */
-static void begin(struct gn_net *net)
+/* Begin a round for all threads that wait now. */
+static void begin_round(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
 
@@ -112,11 +125,11 @@ static void begin(struct gn_net *net)
 	q->code = 0;
 	q->deadline = net->now + net->options.timeout_ns;
 	if (!net->device) {
-		look(net, NULL);
+		note_log_ends(net, NULL);
 		return;
 	}
-	gn__device_tails(net); /* drop an answer for an abandoned round */
-	q->stage = gn__device_ask_tails(net) ? IDLE : LOOKING;
+	gn__device_tails(net); /* what the GPU answered to a round that ran out of time is too old */
+	q->stage = gn__device_ask_tails(net) ? NO_ROUND : LOG_ENDS;
 }
 
 static int all_sorted(const struct gn_net *net)
@@ -127,20 +140,20 @@ static int all_sorted(const struct gn_net *net)
 	return 1;
 }
 
-/* Send a mark to every node to which messages were sent since its last mark. */
-static void mark(struct gn_net *net)
+/* Send a mark to every node to which messages were sent since its last mark, or which owes an answer. */
+static void send_marks(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
-	uint64_t word[2] = {gn__message_head(GN__MESSAGE_MARK, 0, 0), 0};
+	uint64_t message[2] = {gn__message_head(GN__MESSAGE_MARK, 0, 0), 0};
 
 	for (; q->next < net->route.nodes; q->next++) {
 		struct gn_peer *p = &net->peer[q->next];
 
 		if (p->sent == p->marked && !p->awaited)
 			continue;
-		word[1] = p->sent;
-		if (gn__post(net, 0, q->next, net->route.node, word, 2))
-			return;
+		message[1] = p->sent;
+		if (gn__post(net, 0, q->next, net->route.node, message, 2))
+			return; /* no packet is free: go on here in the next turn of the loop */
 		p->marked = p->sent;
 		p->awaited = 1;
 		gn__asked(net, q->next);
@@ -156,7 +169,7 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 
 	gn__answered(net, from);
 	if (!p->awaited || mark != (p->marked & gn__message_most_place))
-		return; /* the answer is for an abandoned round */
+		return; /* the answer is to a mark of a round that ran out of time */
 	p->awaited = 0;
 	if (net->quiet.marks)
 		net->quiet.marks--;
@@ -167,8 +180,8 @@ void gn__quiet_answered(struct gn_net *net, uint32_t from, uint64_t mark, uint64
 	net->quiet.code = gn__network_fail(net, from, &error);
 }
 
-/* End the round: reply to its threads; the others wait for the next round. */
-static void end(struct gn_net *net)
+/* Reply to the round's threads; the others wait for the next round. */
+static void end_round(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
 
@@ -177,12 +190,15 @@ static void end(struct gn_net *net)
 	q->waiting -= q->served;
 	memmove(q->token, q->token + q->served, q->waiting * sizeof *q->token);
 	q->served = 0;
-	q->stage = IDLE;
+	q->stage = NO_ROUND;
 	gn__exchange_end(net);
 }
 
-/* The round's deadline has passed: report the node that did not answer. The next round marks it again. */
-static void expire(struct gn_net *net)
+/*
+ * The round's deadline has passed: its threads fail, and the message names a node that is late. The next
+ * round sends such a node another mark.
+ */
+static void give_up_round(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
 	uint32_t late = net->route.node;
@@ -203,31 +219,31 @@ static void expire(struct gn_net *net)
 		             (unsigned long long)(net->options.timeout_ns / 1000000), late);
 	q->code = gn__network_fail(net, late, &error);
 	q->marks = 0;
-	end(net);
+	end_round(net);
 }
 
 void gn__quiet_go_on(struct gn_net *net)
 {
 	struct gn_quiet *q = &net->quiet;
 
-	if (q->stage == IDLE && (q->waiting || gn__exchange_is_due(net)))
-		begin(net);
-	if (q->stage == LOOKING) {
+	if (q->stage == NO_ROUND && (q->waiting || gn__exchange_is_due(net)))
+		begin_round(net);
+	if (q->stage == LOG_ENDS) {
 		const uint64_t *tail = gn__device_tails(net);
 
 		if (tail)
-			look(net, tail);
+			note_log_ends(net, tail);
 	}
 	if (q->stage == SORTING && all_sorted(net)) {
 		q->next = 0;
 		q->stage = MARKING;
 	}
 	if (q->stage == MARKING) {
-		mark(net);
+		send_marks(net);
 		gn__flush(net, 1, 0);
 	}
 	if (q->stage == ANSWERS && !q->marks)
-		end(net);
-	if (q->stage != IDLE && net->now > q->deadline)
-		expire(net);
+		end_round(net);
+	if (q->stage != NO_ROUND && net->now > q->deadline)
+		give_up_round(net);
 }

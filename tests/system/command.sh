@@ -121,6 +121,25 @@ rm other.bel.dst
 refuses 1 'other.bel.dst' bfs other.bel --source 0
 
 # ---- and what it does when all is well ----
+# ---- a path of any bytes is in a report as UTF-8 ----
+odd=$(printf 'odd\351')
+cp good.gng "$odd.gng"
+head -c 512 good.gng >"$odd.bin"
+printf '>a\nACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT\n' >"$odd.fa"
+"$grapnel" gen kron --scale 6 "$odd.bel" >/dev/null
+# says_path COMMAND... - it ends well, and its report is JSON that has the path, escaped
+says_path() {
+  "$grapnel" "$@" --json odd.json >out 2>err && grep -qF '"odd\\xe9' odd.json ||
+    { echo "grapnel $*: its report lacks the path: $(cat err)"; bad=1; }
+}
+says_path bfs "$odd.gng" --source 1
+says_path color "$odd.bel" --nodes 2
+says_path mer "$odd.fa" --nodes 2
+says_path mvt "$odd.bin" --rows 8 --columns 16
+says_path sim run bfs --input "$odd.bel"
+mkdir "$odd"
+"$grapnel" doctor --json --path "$odd" | grep -qF '"path": "odd\\xe9"' || { echo 'doctor lacks its path'; bad=1; }
+
 "$grapnel" --help | grep -q 'doctor' || { echo 'no help'; bad=1; }
 "$grapnel" doctor >out || { echo 'doctor failed'; bad=1; }
 "$grapnel" bfs good.gng --source 0 --json - >json.out

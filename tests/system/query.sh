@@ -136,5 +136,17 @@ awk 'BEGIN { print "a"; for (k = -2500; k < 2500; k++) print k }' >ramp.csv
 tells ramp.gnt '"zones":{"all":10,"skipped":9}' --where 'a < -2400' --count a
 tells ramp.gnt '"rows_matched":100' --where 'a < -2400' --count a
 
+# ---- names that are not UTF-8 ----
+latin=$(printf 'latin\351.gnt')
+e=$(printf '\351')
+printf 'caf\351,preis\n\374,1.5\n\374,2\nb,4\n' >latin.csv
+"$grapnel" convert latin.csv "$latin" >/dev/null
+tells "$latin" '"value":"\\xfc","rows_matched":2,' --sum preis --group-by "\"caf$e\""
+tells "$latin" '"count(\"caf\\xe9\")":3' --count "\"caf$e\""
+tells "$latin" '"path":"latin\\xe9.gnt"' --where "\"caf$e\" = 'b'"
+tells "$latin" '"where":"\"caf\\xe9\"='"'b'"'"' --where "\"caf$e\" = 'b'"
+"$grapnel" query "$latin" --count "\"caf$e\"" --group-by "\"caf$e\"" >said
+grep -qF 'count("caf\xe9")' said
+
 # The judge makes a table of its own, too, and asks grapnel and sqlite the same.
 python3 "$judge" "$grapnel" taxis.gnt

@@ -1,10 +1,13 @@
 # Arrays: scalar accesses of every type, page references, cursors, loops over pages, batches of rows, choosing the mode.
-foreach(name array_access array_size array_page array_range array_gather array_auto array_auto_forms array_auto_analysis)
+foreach(name array_access array_size array_page array_range array_gather array_gather_points array_auto array_auto_forms
+        array_auto_analysis)
   gn_unit(${name})
 endforeach()
 
 # On a GPU too: all that it looks at lies where the host sees it.
 if(GN_CUDA)
-  add_test(NAME device_array_gather COMMAND test_array_gather)
-  set_tests_properties(device_array_gather PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT CACHE_MACHINE=cuda)
+  foreach(name array_gather array_gather_points)
+    add_test(NAME device_${name} COMMAND test_${name})
+    set_tests_properties(device_${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT CACHE_MACHINE=cuda)
+  endforeach()
 endif()

@@ -1,5 +1,7 @@
 # Unit tests of tables and of queries over them; included by this folder's CMakeLists.txt.
 gn_unit(columns)
 target_link_libraries(test_columns PRIVATE gn_columns m)
-gn_unit(query)
-target_link_libraries(test_query PRIVATE gn_query)
+foreach(part query query_compare query_random)
+  gn_unit(${part})
+  target_link_libraries(test_${part} PRIVATE gn_query)
+endforeach()

@@ -390,6 +390,14 @@ static void exact_free(struct gn_matrix_exact *e)
 	free(e->magnitude);
 }
 
+/* The matrix of a struct plain, and not of a store. */
+static int read_plain(const void *user, uint64_t first, uint64_t count, float *to, struct gn_error *e)
+{
+	(void)e;
+	memcpy(to, ((const struct plain *)user)->a + first, count * sizeof *to);
+	return 0;
+}
+
 static void real_numbers_stay_within_the_bound(void **state)
 {
 	struct gn_matrix_result result;
@@ -407,13 +415,14 @@ static void real_numbers_stay_within_the_bound(void **state)
 		struct gn_matrix_exact x = exact(9001, p.x), y = exact(211, NULL), u = exact(211, p.u),
 		                       v = exact(9001, NULL);
 		const struct gn_matrix_vectors vectors = {p.x, p.y, p.u, p.v};
+		const struct gn_matrix_source a = {read_plain, &p};
 		struct far f;
 
 		memset(p.y, 0, 211 * sizeof(float));
 		memset(p.v, 0, 9001 * sizeof(float));
 		open_filled(&f, &ways[k], &p);
 		must(gn_matrix_products(f.machine, &f.matrix, &vectors, 1, &result, &error));
-		must(gn_matrix_reference(f.store, BEFORE, &f.matrix, &x, &y, &u, &v, &error));
+		must(gn_matrix_reference(&a, 211, 9001, &x, &y, &u, &v, &error));
 		must(gn_matrix_verify("y", p.y, &y, 211, result.row_roundings, &error));
 		must(gn_matrix_verify("v", p.v, &v, 9001, result.column_roundings, &error));
 		p.v[9000] += 0.01f; /* a term that was left out is more than the bound */
@@ -427,6 +436,40 @@ static void real_numbers_stay_within_the_bound(void **state)
 		exact_free(&u);
 		exact_free(&v);
 	}
+	plain_close(&p);
+}
+
+/* One element of the store is not what was given to it. */
+static void a_store_that_lies_is_found_out(void **state)
+{
+	const float lie = 5;
+	struct gn_matrix_source a = {read_plain, NULL};
+	struct gn_matrix_vectors v = {NULL, NULL, NULL, NULL};
+	struct gn_matrix_result result;
+	struct gn_matrix_exact x, y;
+	struct plain p;
+	struct far f;
+
+	(void)state;
+	plain_open(&p, 20, 300);
+	plain_draw(&p);
+	memset(p.y, 0, 20 * sizeof *p.y);
+	p.x[100] = 1;
+	x = exact(300, p.x);
+	y = exact(20, NULL);
+	a.user = &p;
+	v.x = p.x;
+	v.y = p.y;
+	open_filled(&f, &ways[0], &p);
+	must(gn_store_write_host(f.store, BEFORE + (7 * 300 + 100) * sizeof lie, &lie, sizeof lie, &error));
+	must(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error));
+	must(gn_matrix_reference(&a, 20, 300, &x, &y, NULL, NULL, &error));
+	assert_int_equal(gn_matrix_verify("y", p.y, &y, 20, result.row_roundings, &error), -GN_EBADMSG);
+	assert_non_null(strstr(error.text, "y: element 7 is"));
+	assert_non_null(strstr(error.text, "1 of 20 are off"));
+	close_far(&f);
+	exact_free(&x);
+	exact_free(&y);
 	plain_close(&p);
 }
 
@@ -530,6 +573,7 @@ int main(void)
 	    cmocka_unit_test(without_frames_the_products_are_right),
 	    cmocka_unit_test(one_pass_moves_each_page_once),
 	    cmocka_unit_test(real_numbers_stay_within_the_bound),
+	    cmocka_unit_test(a_store_that_lies_is_found_out),
 	    cmocka_unit_test(verify_says_what_is_off),
 	    cmocka_unit_test(verify_knows_what_is_too_large),
 	    cmocka_unit_test(sizes_that_do_not_fit_are_refused),

@@ -218,6 +218,21 @@ static void kmers_are_those_that_sorting_counts(void **state)
 	mer_reads_fini(&t.reads);
 }
 
+/* Who reports it gives the numbers, which say whether k-mers were lost, doubled or spoilt. */
+static void a_difference_is_said_with_its_numbers(void **state)
+{
+	const struct mer_result got = {0.5, 1000, 700, 3, 4, {0}};
+	const struct mer_reference want = {NULL, 702, 1001};
+	struct gn_error e = {0, ""};
+
+	(void)state;
+	assert_int_equal(mer_differs("reads.fa", 5, &got, &want, &e), -GN_EBADMSG);
+	assert_non_null(strstr(e.text, "reads.fa: 5 entries of the table are wrong"));
+	assert_non_null(strstr(e.text, "700 k-mers are distinct, by the reference 702"));
+	assert_non_null(strstr(e.text, "1000 were sent, by the reference 1001"));
+	assert_non_null(strstr(e.text, "please report it"));
+}
+
 static void a_full_table_is_said_on_all_nodes(void **state)
 {
 	struct trial t;
@@ -255,6 +270,7 @@ int main(void)
 	    cmocka_unit_test(a_cut_stream_is_refused),
 	    cmocka_unit_test(three_mers_by_hand),
 	    cmocka_unit_test(kmers_are_those_that_sorting_counts),
+	    cmocka_unit_test(a_difference_is_said_with_its_numbers),
 	    cmocka_unit_test(a_full_table_is_said_on_all_nodes),
 	    cmocka_unit_test(short_sequences_have_no_kmers),
 	};

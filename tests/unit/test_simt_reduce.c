@@ -131,6 +131,59 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 	}
 }
 
+/* ---- doubles ---- */
+
+/* Sums of halves are exact in any order. */
+struct real_args {
+	double *sum;
+};
+
+SIMT_FN double term_of(uint64_t thread, uint32_t k)
+{
+	return 0.5 * (double)((thread * EACH + k) % 1001) - 250;
+}
+
+SIMT_FN void add_reals(const struct real_args *a)
+{
+	const uint64_t thread = simt_global_thread();
+
+	for (uint32_t k = 0; k < EACH; k++)
+		simt_reduce_add_relaxed_dev_f64(&a->sum[(thread + k) % ELEMENTS], term_of(thread, k));
+}
+SIMT_KERNEL(add_reals, struct real_args)
+
+static double real_sum(uint32_t element)
+{
+	double sum = 0;
+
+	for (uint64_t thread = 0; thread < BLOCKS * BLOCK_THREADS; thread++)
+		for (uint32_t k = 0; k < EACH; k++)
+			sum += (thread + k) % ELEMENTS == element ? term_of(thread, k) : 0;
+	return sum;
+}
+
+static void doubles_are_added(void **state)
+{
+	(void)state;
+	for (unsigned threads = 1; threads <= 4; threads++) {
+		const struct simt_options config = {"cpu", threads, 8, SIMT_FAIR, 0};
+		const struct simt_grid grid = {BLOCKS, BLOCK_THREADS, 0};
+		double sum[ELEMENTS] = {0};
+		const struct real_args a = {sum};
+		struct simt_machine *machine;
+		struct gn_error error;
+
+		if (simt_open(&machine, &config, &error))
+			fail_msg("%s", error.text);
+		assert_int_equal(simt_launch(machine, &add_reals_kernel, grid, &a), 0);
+		assert_int_equal(simt_wait(machine), 0);
+		for (uint32_t k = 0; k < ELEMENTS; k++)
+			if (sum[k] != real_sum(k))
+				fail_msg("element %u: %g, not %g", k, sum[k], real_sum(k));
+		simt_close(machine);
+	}
+}
+
 static void what_is_no_reduction_is_refused(void **state)
 {
 	static const enum gn_change others[] = {GN_ADD_FLOAT, GN_CAS, GN_PUT, GN_GET};
@@ -149,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reductions_come_to_what_one_by_one_gives),
+	    cmocka_unit_test(doubles_are_added),
 	    cmocka_unit_test(what_is_no_reduction_is_refused),
 	};
 

@@ -5,7 +5,8 @@
  *
  *     void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value)
  *
- * OP is add, min, max (unsigned), and, or, xor; T u32 or u64. Scope, addresses and callers as in
+ * OP is add, min, max (unsigned), and, or, xor; T u32 or u64, and of add also f64: each addition is rounded
+ * to nearest, in the order in which threads come. Scope, addresses and callers as in
  * detail/simt/atomic.h. Source: PTX ISA, "red".
  */
 #ifndef GRAPNEL_SIMT_REDUCE_H
@@ -57,6 +58,16 @@ SIMT_FN void simt__raise_u64(uint64_t *p, uint64_t value)
 		;
 }
 
+SIMT_FN void simt__add_f64(double *p, double value)
+{
+	double old, sum;
+
+	__atomic_load(p, &old, __ATOMIC_RELAXED);
+	do
+		sum = old + value;
+	while (!__atomic_compare_exchange(p, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
 #define SIMT__REDUCE(name, type, reg, ptx, cpu)              \
 	SIMT_FN void simt_reduce_##name(type *p, type value) \
 	{                                                    \
@@ -85,6 +96,7 @@ SIMT__REDUCE(or_relaxed_dev_u64, uint64_t, "l", "gpu.global.or.b64",
              __atomic_fetch_or(p, value, __ATOMIC_RELAXED))
 SIMT__REDUCE(xor_relaxed_dev_u64, uint64_t, "l", "gpu.global.xor.b64",
              __atomic_fetch_xor(p, value, __ATOMIC_RELAXED))
+SIMT__REDUCE(add_relaxed_dev_f64, double, "d", "gpu.global.add.f64", simt__add_f64(p, value))
 SIMT__REDUCE(add_relaxed_sys_u32, uint32_t, "r", "sys.global.add.u32",
              __atomic_fetch_add(p, value, __ATOMIC_RELAXED))
 SIMT__REDUCE(min_relaxed_sys_u32, uint32_t, "r", "sys.global.min.u32", simt__lower_u32(p, value))
