@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "radix_kernels.h"
 
+#include "keys.h"
+
 enum { AHEAD = 4 }; /* loads of a lane that are in flight together */
-
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
-SIMT_FN uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-SIMT_INLINE_FN uint64_t load_key(const void *keys, uint64_t i, int wide)
-{
-	return wide ? ((const uint64_t *)keys)[i] : ((const uint32_t *)keys)[i];
-}
-
-SIMT_INLINE_FN void store_key(void *keys, uint64_t i, uint64_t key, int wide)
-{
-	if (wide)
-		((uint64_t *)keys)[i] = key;
-	else
-		((uint32_t *)keys)[i] = (uint32_t)key;
-}
 
 SIMT_FN uint32_t digit_of(const struct gn_radix_args *a, uint64_t key)
 {
@@ -39,7 +18,8 @@ SIMT_FN uint64_t sum_up_to_lane(uint64_t value)
 	const uint32_t lane = simt_lane();
 
 	for (uint32_t step = 1; step < simt_warp_width(); step *= 2) {
-		const uint64_t before = simt_shfl_u64(whole_warp(), value, lane >= step ? lane - step : lane);
+		const uint64_t before =
+		    simt_shfl_u64(gn_sort_whole_warp(), value, lane >= step ? lane - step : lane);
 
 		value += lane >= step ? before : 0;
 	}
@@ -58,7 +38,7 @@ SIMT_FN uint64_t add_up(uint64_t *number, uint64_t count)
 
 		if (i < count)
 			number[i] = before + up_to - own;
-		before += simt_shfl_u64(whole_warp(), up_to, width - 1);
+		before += simt_shfl_u64(gn_sort_whole_warp(), up_to, width - 1);
 	}
 	return before;
 }
@@ -84,7 +64,7 @@ SIMT_KERNEL(gn_radix_scan, struct gn_radix_args)
  */
 SIMT_FN uint32_t count_digit(uint32_t *count, int in, uint32_t digit)
 {
-	const uint32_t mask = simt_ballot(whole_warp(), in);
+	const uint32_t mask = simt_ballot(gn_sort_whole_warp(), in);
 	uint32_t same, before;
 
 	if (!in)
@@ -113,14 +93,14 @@ SIMT_INLINE_FN void walk(const struct gn_radix_args *a, struct gn_radix_shared *
 
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < AHEAD; k++)
-			key[k] = at + k * step < end ? load_key(a->from, at + k * step, wide) : 0;
+			key[k] = at + k * step < end ? gn_sort_load(a->from, at + k * step, wide) : 0;
 		SIMT_UNROLL
 		for (uint32_t k = 0; k < AHEAD; k++) {
 			const int in = at + k * step < end;
 			const uint32_t digit = digit_of(a, key[k]), rank = count_digit(count, in, digit);
 
 			if (tile && in)
-				store_key(tile, s->start[digit] + rank, key[k], wide);
+				gn_sort_store(tile, s->start[digit] + rank, key[k], wide);
 		}
 	}
 }
@@ -150,7 +130,7 @@ SIMT_INLINE_FN void count_part(const struct gn_radix_args *a, int wide)
 {
 	struct gn_radix_shared *s = (struct gn_radix_shared *)simt_shared();
 	const uint64_t width = simt_warp_width(), begin = simt_block() * a->part;
-	const uint64_t end = least(begin + a->part, a->count);
+	const uint64_t end = gn_sort_least(begin + a->part, a->count);
 
 	clear_counts(s);
 	walk(a, s, begin + simt_thread() / width * width, end, simt_block_threads(), 0, wide);
@@ -200,7 +180,8 @@ SIMT_INLINE_FN void sort_tile(const struct gn_radix_args *a, struct gn_radix_sha
 {
 	const uint32_t width = simt_warp_width();
 	const uint64_t piece = GN_RADIX_TILE_BYTES / (wide ? 8 : 4) / GN_RADIX_WARPS;
-	const uint64_t begin = least(simt_thread() / width * piece, keys), end = least(begin + piece, keys);
+	const uint64_t begin = gn_sort_least(simt_thread() / width * piece, keys),
+	               end = gn_sort_least(begin + piece, keys);
 
 	clear_counts(s);
 	walk(a, s, first + begin, first + end, width, 0, wide);
@@ -217,10 +198,10 @@ SIMT_INLINE_FN void write_tile(const struct gn_radix_args *a, struct gn_radix_sh
                                int wide)
 {
 	for (uint64_t i = simt_thread(); i < keys; i += simt_block_threads()) {
-		const uint64_t key = load_key(s->tile, i, wide);
+		const uint64_t key = gn_sort_load(s->tile, i, wide);
 		const uint32_t digit = digit_of(a, key);
 
-		store_key(a->to, s->base[digit] + (i - s->start[digit]), key, wide);
+		gn_sort_store(a->to, s->base[digit] + (i - s->start[digit]), key, wide);
 	}
 	simt_block_sync();
 	for (uint32_t digit = simt_thread(); digit < GN_RADIX_DIGITS; digit += simt_block_threads()) {
@@ -234,11 +215,11 @@ SIMT_INLINE_FN void scatter_part(const struct gn_radix_args *a, int wide)
 {
 	struct gn_radix_shared *s = (struct gn_radix_shared *)simt_shared();
 	const uint64_t tile = GN_RADIX_TILE_BYTES / (wide ? 8 : 4), begin = simt_block() * a->part;
-	const uint64_t end = least(begin + a->part, a->count);
+	const uint64_t end = gn_sort_least(begin + a->part, a->count);
 
 	find_base(a, s);
 	for (uint64_t at = begin; at < end; at += tile) {
-		const uint64_t keys = least(tile, end - at);
+		const uint64_t keys = gn_sort_least(tile, end - at);
 
 		sort_tile(a, s, at, keys, wide);
 		write_tile(a, s, keys, wide);
