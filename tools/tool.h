@@ -46,6 +46,7 @@ int tool_query(int argc, char **argv);
 int tool_bc(int argc, char **argv);
 int tool_add(int argc, char **argv);
 int tool_stencil(int argc, char **argv);
+int tool_sort(int argc, char **argv);
 int tool_mvt(int argc, char **argv);
 int tool_atax(int argc, char **argv);
 int tool_bicg(int argc, char **argv);
