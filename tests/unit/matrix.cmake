@@ -3,6 +3,8 @@ gn_unit(matrix)
 target_link_libraries(test_matrix PRIVATE gn_matrix)
 gn_unit(stencil)
 target_link_libraries(test_stencil PRIVATE gn_stencil)
+gn_unit(radix)
+target_link_libraries(test_radix PRIVATE gn_radix)
 
 # Threads read elements and validate afterwards, while the next page's owner writes to the frame with plain stores: a race by
 # design that the thread sanitizer cannot tell from others.
