@@ -2,8 +2,8 @@
 /*
  * kernels.h - what the host hands to the kernels that generate a graph. Private to this folder.
  *
- * An edge of a part is a key: its source, counted from the part's first, above the bits of its target. So keys
- * in order are rows in order, with neighbours that ascend.
+ * An edge of a part is a key: its source, counted from the part's first, above the bits of its target. So
+ * keys in order are rows in order, with neighbours that ascend.
  */
 #ifndef GN_GENERATE_KERNELS_H
 #define GN_GENERATE_KERNELS_H
@@ -17,8 +17,8 @@ enum { GN_GENERATE_TILE = 4096 }; /* keys that a warp looks at in one go */
 /* Kernels over the edges that are drawn. */
 struct gn_generate_draw_args {
 	struct gn_draw draw;
-	uint64_t first; /* edge of the launch */
-	uint64_t edges; /* of the launch */
+	uint64_t first;  /* edge of the launch */
+	uint64_t edges;  /* of the launch */
 	uint32_t mirror; /* not 0: an edge is there in both directions, a self loop once */
 	uint32_t simple; /* not 0: self loops are dropped */
 	/* gn_generate_count: */

@@ -116,13 +116,13 @@ static int too_small(struct job *j, uint64_t range)
 {
 	const uint64_t length = UINT64_C(1) << j->plan.shift, edges = j->count[range];
 
-	return gn_error_set(
-	    j->e, -GN_ENOMEM,
-	    "vertices %llu to %llu have %llu edges, which need %llu bytes of the machine's memory at once, but "
-	    "only %llu may be used; allow more",
-	    (unsigned long long)(range * length), (unsigned long long)((range + 1) * length - 1),
-	    (unsigned long long)edges, (unsigned long long)gn_generate_plan_memory(edges),
-	    (unsigned long long)gn_generate_plan_memory(j->plan.capacity));
+	return gn_error_set(j->e, -GN_ENOMEM,
+	                    "of the vertices, %llu from number %llu on have %llu edges, which need %llu "
+	                    "bytes of the machine's memory at once, but "
+	                    "only %llu may be used; allow more",
+	                    (unsigned long long)length, (unsigned long long)(range * length),
+	                    (unsigned long long)edges, (unsigned long long)gn_generate_plan_memory(edges),
+	                    (unsigned long long)gn_generate_plan_memory(j->plan.capacity));
 }
 
 static int count(struct job *j)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* An edge has a key in each of two arrays. One byte more is for the counts of tiles and what the sort takes. */
+/* An edge has a key in each of two arrays. One byte more is for the counts of tiles and what the sort takes.
+ */
 enum { EDGE_BYTES = 17, MOST_RANGES = 1 << 24 };
 
 uint64_t gn_generate_plan_memory(uint64_t edges)
