@@ -125,8 +125,8 @@ static void sort_rows(const struct gn_build *b, struct gn_graph *g)
 	}
 }
 
-/* Of sorted rows keep the first of equal neighbours, moving everything down. */
-static void drop_duplicates(struct gn_graph *g)
+/* Of sorted rows keep the first of equal neighbours, moving everything down. Returns how many are kept. */
+static uint64_t drop_duplicates(struct gn_graph *g)
 {
 	uint64_t kept = 0;
 	uint64_t begin = 0;
@@ -145,14 +145,23 @@ static void drop_duplicates(struct gn_graph *g)
 		g->offsets[v + 1] = kept;
 		begin = end;
 	}
-	g->edges = kept;
+	return kept;
 }
 
+/* A smaller block, or the same where there is none. */
 static void *shrunk(void *block, uint64_t bytes)
 {
 	void *smaller = bytes ? realloc(block, bytes) : NULL;
 
 	return smaller ? smaller : block;
+}
+
+void gn__graph_shrink(struct gn_graph *g, uint64_t edges)
+{
+	g->edges = edges;
+	g->neighbours = (uint32_t *)shrunk(g->neighbours, edges * sizeof *g->neighbours);
+	if (g->weights)
+		g->weights = (uint32_t *)shrunk(g->weights, edges * sizeof *g->weights);
 }
 
 static int allocate_edges(struct gn_graph *g, uint64_t edges, uint32_t weight, struct gn_error *e)
@@ -197,12 +206,8 @@ int gn__graph_build(struct gn_graph *g, const struct gn_build *b, struct gn_erro
 		goto fail;
 	pass(b, g, true);
 	sort_rows(b, g);
-	if (b->simple) {
-		drop_duplicates(g);
-		g->neighbours = (uint32_t *)shrunk(g->neighbours, g->edges * sizeof *g->neighbours);
-		if (g->weights)
-			g->weights = (uint32_t *)shrunk(g->weights, g->edges * sizeof *g->weights);
-	}
+	if (b->simple)
+		gn__graph_shrink(g, drop_duplicates(g));
 	g->flags = GN_GRAPH_SORTED;
 	if (b->mirror != GN_MIRROR_NONE)
 		g->flags |= GN_GRAPH_UNDIRECTED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.h - make compressed sparse rows of edges in any order. Private to this folder.
+ * build.h - make compressed sparse rows of edges in any order. Private to apps/.
  */
 #ifndef GN_GRAPH_BUILD_H
 #define GN_GRAPH_BUILD_H
@@ -65,6 +65,9 @@ struct gn_edge_source gn__graph_source(const struct gn_graph *g);
  * In place, because a row may hold most of the graph. Any thread.
  */
 void gn__row_sort(uint32_t *neighbours, uint32_t *weights, uint64_t n, uint32_t weight, uint64_t vertices);
+
+/* gn__graph_shrink - give back the memory of all but the first so many edges. */
+void gn__graph_shrink(struct gn_graph *g, uint64_t edges);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edges.h - a growing list of edges, as the text formats give them. Private to this folder.
+ * edges.h - a growing list of edges, as the text formats give them. Private to apps/.
  */
 #ifndef GN_GRAPH_EDGES_H
 #define GN_GRAPH_EDGES_H

@@ -13,7 +13,7 @@ static void put_section(unsigned char *page, unsigned at, const struct gn_graph_
 	gn__put_u32(page, at + GN_SECTION_CRC, s->crc);
 }
 
-static void put_header(unsigned char *page, const struct gn_graph_file *f)
+void gn__header_put(unsigned char *page, const struct gn_graph_file *f)
 {
 	memset(page, 0, GN_GRAPH_FILE_PAGE);
 	memcpy(page + GN_HEADER_MAGIC, GN_HEADER_MAGIC_TEXT, 8);
@@ -69,7 +69,7 @@ int gn_graph_file_write(const struct gn_graph *g, const char *path, const struct
 	int err;
 
 	describe(&f, g);
-	put_header(page, &f);
+	gn__header_put(page, &f);
 	err = gn__output_begin(&o, path, f.bytes, e);
 	if (err)
 		return err;

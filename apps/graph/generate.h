@@ -45,6 +45,12 @@ struct gn_generate_options {
  */
 int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *options, struct gn_error *e);
 
+/*
+ * gn_graph_generate_check - whether scale and degree are within the limits: 0, or a code of
+ * gn_graph_generate.
+ */
+int gn_graph_generate_check(const struct gn_generate_options *options, struct gn_error *e);
+
 #ifdef __cplusplus
 }
 #endif

@@ -61,6 +61,9 @@ int gn__output_write(struct gn_output *o, const void *data, uint64_t bytes, stru
 int gn__output_write_at(struct gn_output *o, uint64_t at, const void *data, uint64_t bytes,
                         struct gn_error *e);
 
+/* Make it so many bytes long: cut it, or add bytes that are 0. A file that is not a device. */
+int gn__output_resize(struct gn_output *o, uint64_t bytes, struct gn_error *e);
+
 /* Bring the bytes to the disk, then give the file its name. Frees o whatever happens. */
 int gn__output_end(struct gn_output *o, struct gn_error *e);
 

@@ -87,6 +87,9 @@ extern "C" {
  */
 void gn__layout_fill(struct gn_graph_file *f);
 
+/* gn__header_put - the header page of a file whose sections are placed and have their checksums. */
+void gn__header_put(unsigned char *page, const struct gn_graph_file *f);
+
 /* zlib's crc32 of a header page, its own checksum counted as zero. */
 uint32_t gn__header_crc(const unsigned char *page);
 

@@ -152,6 +152,11 @@ int gn__output_write_at(struct gn_output *o, uint64_t at, const void *data, uint
 	return 0;
 }
 
+int gn__output_resize(struct gn_output *o, uint64_t bytes, struct gn_error *e)
+{
+	return ftruncate(o->fd, (off_t)bytes) ? output_failed(o, "setting the length", errno, e) : 0;
+}
+
 static int give_temp_name(struct gn_output *o)
 {
 	char self[64];

@@ -56,6 +56,9 @@ refuses 2 'direct' bfs good.gng --source 0 --store file --mode direct
 refuses 2 'scale' gen kron out.gng
 refuses 2 'scale' gen kron --scale 99 out.gng
 refuses 2 'generator' gen ring --scale 4 out.gng
+refuses 2 'memory is for --machine' gen kron --scale 4 --memory 1G out.gng
+refuses 2 'memory 12Q' gen kron --scale 4 --machine cpu --memory 12Q out.gng
+refuses 2 'for graphs' gen taxis --rows 5 --machine cpu out.gnt
 
 # ---- what cannot be done: exit status 1 ----
 refuses 1 'source|vertex|vertices' bfs good.gng --source 256
@@ -101,9 +104,23 @@ refuses 1 'source|vertex|vertices' bfs good.gng --source 256 --out depths.bin
 [ "$(cat depths.bin)" = keep ] || { echo 'a run that failed wrote over --out'; bad=1; }
 [ ! -e /dev/full ] || refuses 1 'full|space' convert good.gng /dev/full
 refuses 1 'nowhere' gen kron --scale 4 nowhere/out.gng
+refuses 1 'nosuch' gen kron --scale 4 --machine nosuch kept.gng
+refuses 1 'allow more' gen kron --scale 8 --machine cpu --memory 1K kept.gng
+cmp good.gng kept.gng || bad=1
 refuses 2 'not written' convert good.gng out.mtx
 refuses 1 'no weights' convert good.gng out.bwcsr
 [ ! -e out.bwcsr ] || { echo 'convert left a file that it could not write'; bad=1; }
+
+# ---- kernels generate the same graph as the host ----
+for kind in 'kron --undirected' 'urand --keep'; do
+  # shellcheck disable=SC2086 # a generator and its option
+  "$grapnel" gen $kind --scale 10 --seed 5 host.gng >/dev/null
+  # shellcheck disable=SC2086
+  "$grapnel" gen $kind --scale 10 --seed 5 --machine cpu --memory 128K machine.gng >/dev/null
+  cmp host.gng machine.gng || bad=1
+done
+"$grapnel" gen urand --keep --scale 10 --seed 5 --machine cpu machine.bcsr >/dev/null
+"$grapnel" convert machine.bcsr machine.gng >/dev/null && cmp host.gng machine.gng || bad=1
 
 # ---- other formats hold the same graph ----
 printf '0 1 5\n2 1 7\n1 3 9\n' >weights.wel

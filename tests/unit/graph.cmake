@@ -29,7 +29,14 @@ target_link_libraries(test_pagerank PRIVATE gn_pagerank m)
 gn_unit(tc)
 target_link_libraries(test_tc PRIVATE gn_tc)
 
+# Graphs drawn by kernels; on a GPU too, where there is one.
+gn_unit(generate)
+target_link_libraries(test_generate PRIVATE gn_generate)
+if(GN_CUDA)
+  set_tests_properties(unit_generate PROPERTIES LABELS device)
+endif()
+
 # libgomp's barriers are unknown to the thread sanitizer; these tests generate or order graphs.
 if(GN_SANITIZE MATCHES thread)
-  set_tests_properties(unit_bfs unit_tc PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
+  set_tests_properties(unit_bfs unit_tc unit_generate PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
 endif()

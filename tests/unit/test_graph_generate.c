@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generator is included for its inner steps: quadrants and the permutation. */
 #include "test_graph_support.h"
 
 #include <omp.h>
 
-#include "../../apps/graph/generate.c"
-#include "../../apps/graph/build.h"
+#include "graph/build.h"
+#include "graph/draw.h"
 
 static struct gn_graph draw(enum gn_generator kind, unsigned scale, bool undirected, bool keep, uint64_t seed)
 {
@@ -45,13 +44,16 @@ static void quadrants(void **state)
 	enum { DRAWS = 400000 };
 	const double want[4] = {0.57, 0.19, 0.19, 0.05};
 	struct gn_generate_options o;
+	struct gn_draw d;
 	unsigned got[4] = {0, 0, 0, 0};
 
 	(void)state;
 	memset(&o, 0, sizeof o);
 	o.scale = 8;
+	o.seed = 1;
+	d = gn_draw_init(&o);
 	for (uint64_t i = 0; i < DRAWS; i++) {
-		struct gn_edge edge = kron_edge(&o, stream_of(1, i));
+		struct gn_edge edge = gn_draw_quadrants(o.scale, gn_draw_stream(&d, i));
 
 		got[(edge.from >> 7) * 2 + (edge.to >> 7)]++;
 	}
@@ -66,9 +68,15 @@ static void permutation_is_one(void **state)
 		uint32_t n = UINT32_C(1) << scale;
 		unsigned char *seen = (unsigned char *)calloc(n, 1);
 		uint32_t fixed = 0;
+		struct gn_generate_options o;
+		struct gn_draw d;
 
+		memset(&o, 0, sizeof o);
+		o.scale = scale;
+		o.seed = 7;
+		d = gn_draw_init(&o);
 		for (uint32_t id = 0; id < n; id++) {
-			uint32_t to = permute(id, scale, 7);
+			uint32_t to = gn_draw_permute(&d, id);
 
 			assert_true(to < n);
 			assert_int_equal(seen[to], 0);
@@ -231,7 +239,7 @@ static void rows_are_sorted(void **state)
 			uint32_t vertices = round & 1 ? UINT32_C(0xffffffff) : 300;
 
 			for (uint32_t i = 0; i < n; i++) {
-				uint64_t bits = next(&seed);
+				uint64_t bits = gn_draw_next(&seed);
 
 				neighbours[i] = (uint32_t)(bits >> 32) % vertices;
 				weights[i] = (uint32_t)bits & 0x7fffffff;
