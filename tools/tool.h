@@ -126,6 +126,12 @@ bool tool_to_stdout(const char *json);
 json_t *tool_json_machine(const struct simt_info *info);
 
 /*
+ * tool_json_context - the host, as scope_environment describes it, for a report of a subcommand; owned by the
+ * caller.
+ */
+json_t *tool_json_context(const char *subcommand);
+
+/*
  * tool_write_json - a report to a file, which appears when it is complete, or to standard output (-).
  * @root  taken over; NULL, as json_pack gives it where there is no memory, is a failure like others
  */
