@@ -63,6 +63,7 @@ int tool_net_model(int argc, char **argv);
 int tool_scope(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_tune(int argc, char **argv);
+int tool_sweep(int argc, char **argv);
 
 /* The second word of grapnel scope compare; argv[0] is all three. */
 int tool_scope_compare(int argc, char **argv);

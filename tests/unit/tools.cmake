@@ -1,0 +1,4 @@
+# Parts of the grapnel command that can be tested by themselves.
+gn_unit(sweep ${PROJECT_SOURCE_DIR}/tools/sweep_plan.c)
+target_include_directories(test_sweep PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+target_link_libraries(test_sweep PRIVATE gn_scope_core)
