@@ -59,6 +59,14 @@ int sweep_read_baselines(struct sweep_request *q, const char *text, struct gn_er
 /* sweep_check_job - refuse arguments of the job that the sweep gives itself. Returns as the former. */
 int sweep_check_job(char *const *job, struct gn_error *e);
 
+/*
+ * sweep_baseline_words - the words of a job that ran without what a baseline contradicts: --store, --page,
+ * --policy and --mode with their values. Since the job understood them, a shortened one is no other option.
+ * @to  room for as many words, and the NULL behind them
+ * Returns how many are left.
+ */
+size_t sweep_baseline_words(char **to, char *const *job);
+
 /* ---- what is measured ---- */
 
 enum sweep_state { SWEEP_OPEN, SWEEP_LEFT_OUT, SWEEP_FAILED };

@@ -101,13 +101,19 @@ static const char *const refused[][2] = {
     {"out", "every run would write this file again; leave it out"},
 };
 
-/* Which of them a word is, also shortened as getopt_long allows; NULL: none. */
-static const char *const *refused_option(const char *word)
+/* Is a word this option, perhaps shortened as getopt_long allows? */
+static bool is_option(const char *word, const char *name)
 {
 	const size_t length = strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=");
 
-	for (size_t k = 0; length && k < sizeof refused / sizeof *refused; k++)
-		if (!strncmp(refused[k][0], word + 2, length))
+	return length && !strncmp(name, word + 2, length);
+}
+
+/* Which of them a word is; NULL: none. */
+static const char *const *refused_option(const char *word)
+{
+	for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+		if (is_option(word, refused[k][0]))
 			return refused[k];
 	return NULL;
 }
@@ -122,6 +128,29 @@ int sweep_check_job(char *const *job, struct gn_error *e)
 			                    option[1]);
 	}
 	return 0;
+}
+
+/* A word of the job that a baseline contradicts: where the data is, and how a cache is. */
+static bool is_of_cache(const char *word)
+{
+	return is_option(word, "store") || is_option(word, "page") || is_option(word, "policy") ||
+	       is_option(word, "mode");
+}
+
+size_t sweep_baseline_words(char **to, char *const *job)
+{
+	size_t n = 0;
+
+	for (; *job && strcmp(*job, "--") != 0; job++) {
+		if (!is_of_cache(*job))
+			to[n++] = *job;
+		else if (!strchr(*job, '=') && job[1])
+			job++;
+	}
+	while (*job)
+		to[n++] = *job++;
+	to[n] = NULL;
+	return n;
 }
 
 /* ---- points ---- */

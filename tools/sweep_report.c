@@ -146,7 +146,8 @@ static json_t *traffic_json(const struct sweep_point *p)
 
 static json_t *point_json(const struct sweep *s, const struct sweep_point *p)
 {
-	json_t *root = p->baseline ? json_pack("{s:s}", "baseline", p->baseline)
+	json_t *root = p->baseline ? json_pack("{s:s, s:o}", "baseline", p->baseline, "load_seconds",
+	                                       copy(p, NULL, "load_seconds"))
 	                           : json_pack("{s:f, s:I}", "pressure", p->pressure, "cache_bytes",
 	                                       (json_int_t)p->cache_bytes);
 	int bad = json_object_update_new(

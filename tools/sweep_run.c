@@ -46,7 +46,10 @@ static int make_command(struct command *c, const struct sweep_request *q, const 
 	}
 	if (verify)
 		c->word[n++] = (char *)"--verify";
-	memcpy(c->word + n, q->job + 1, words * sizeof *c->word);
+	if (p && p->baseline)
+		sweep_baseline_words(c->word + n, q->job + 1);
+	else
+		memcpy(c->word + n, q->job + 1, words * sizeof *c->word);
 	return 0;
 }
 

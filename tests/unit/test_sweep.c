@@ -110,6 +110,31 @@ static void test_options_of_the_sweep_are_refused_for_the_job(void **state)
 		assert_int_equal(check(right[k], "g.gng"), 0);
 }
 
+static void expect_words(char *const *job, char *const *want, size_t count)
+{
+	char *got[8];
+
+	assert_int_equal(sweep_baseline_words(got, job), count);
+	assert_null(got[count]);
+	for (size_t k = 0; k < count; k++)
+		assert_string_equal(got[k], want[k]);
+}
+
+static void test_a_baseline_has_no_store_and_no_pages(void **state)
+{
+	char store[] = "--store", file[] = "file", page[] = "--page=4K", mode[] = "--mo", paged[] = "paged";
+	char graph[] = "g.gng", source[] = "-s", zero[] = "0", end[] = "--", passes[] = "--passes";
+	char *all[] = {store, file, graph, page, source, zero, NULL}, *left[] = {graph, source, zero};
+	char *others[] = {passes, mode, paged, end, store, NULL}, *rest[] = {passes, end, store};
+	char *cut[] = {graph, store, NULL};
+
+	(void)state;
+	expect_words(all, left, 3);
+	expect_words(others, rest, 3);
+	expect_words(cut, left, 1);
+	expect_words(all + 6, NULL, 0);
+}
+
 /* ---- points ---- */
 
 static struct sweep *plan(struct sweep_request *q, uint64_t data_bytes, uint32_t page_bytes)
@@ -250,6 +275,7 @@ int main(void)
 	    cmocka_unit_test(test_a_long_list_is_refused_and_not_cut),
 	    cmocka_unit_test(test_baselines_are_known_and_given_once),
 	    cmocka_unit_test(test_options_of_the_sweep_are_refused_for_the_job),
+	    cmocka_unit_test(test_a_baseline_has_no_store_and_no_pages),
 	    cmocka_unit_test(test_a_cache_has_its_part_in_whole_pages),
 	    cmocka_unit_test(test_data_of_few_pages_is_refused),
 	    cmocka_unit_test(test_the_median_is_compared_with_the_reference),
