@@ -203,16 +203,12 @@ void bench_print(struct bench *b)
 /* The host as scope describes it, and what was measured on it. */
 static json_t *context(const struct bench *b, json_t *settings)
 {
-	struct scope_machine m;
-	json_t *all;
+	json_t *all = tool_json_context(b->command);
 
-	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
-	all = scope_environment(&m);
 	json_object_update_new(settings, json_pack("{s:s, s:o, s:s, s:i, s:b}", "command", b->command,
 	                                           "machine", tool_json_machine(&b->fixture.info), "path",
 	                                           gn_store_path(b->fixture.store), "repeat",
 	                                           (int)b->q->repeat, "verified", 1));
-	json_object_set_new(all, "executable", json_sprintf("grapnel %s", b->command));
 	json_object_set_new(all, "bench", settings);
 	return all;
 }

@@ -236,6 +236,7 @@ int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t el
 void far_job_describe(const struct far_job *j, struct far_report *r)
 {
 	r->options = j->options;
+	r->data_bytes = j->bytes;
 	simt_describe(j->machine, &r->machine);
 	if (j->cache)
 		gn_cache_describe(j->cache, &r->cache);
@@ -275,14 +276,15 @@ void far_report_print(const struct far_report *r, const char *verified, FILE *to
 json_t *far_report_join(json_t *root, const struct far_report *r)
 {
 	const bool paged = r->cache.frames;
-	json_t *rest = json_pack(
-	    "{s:o, s:s, s:f, s:f, s:I, s:o, s:o, s:o, s:s, s:o}", "machine", tool_json_machine(&r->machine),
-	    "mode", paged ? "paged" : "direct", "seconds", r->seconds, "bytes_per_second", bandwidth(r),
-	    "needed_bytes", (json_int_t)r->needed_bytes, "moved_bytes",
-	    paged ? json_integer((json_int_t)moved_bytes(r)) : json_null(), "cache",
-	    paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
-	    paged ? tool_cache_counters(&r->cache) : json_null(), "path", r->path, "verified",
-	    r->verified < 0 ? json_null() : json_boolean(r->verified));
+	json_t *rest =
+	    json_pack("{s:o, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:s, s:o}", "machine",
+	              tool_json_machine(&r->machine), "mode", paged ? "paged" : "direct", "seconds",
+	              r->seconds, "bytes_per_second", bandwidth(r), "data_bytes", (json_int_t)r->data_bytes,
+	              "needed_bytes", (json_int_t)r->needed_bytes, "moved_bytes",
+	              paged ? json_integer((json_int_t)moved_bytes(r)) : json_null(), "cache",
+	              paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
+	              paged ? tool_cache_counters(&r->cache) : json_null(), "path", r->path, "verified",
+	              r->verified < 0 ? json_null() : json_boolean(r->verified));
 	const int joined = root && rest && !json_object_update(root, rest);
 
 	json_decref(rest);

@@ -93,6 +93,7 @@ struct far_report {
 	struct simt_info machine;
 	struct gn_cache_info cache; /* zero in direct mode */
 	char path[512];             /* which way the bytes went */
+	uint64_t data_bytes;        /* of all stores: what the cache's size is measured by */
 
 	double seconds;
 	uint64_t needed_bytes; /* that any such job must move, between the machine and the stores */

@@ -164,7 +164,8 @@ void graph_report_end(const struct graph_report *r, const char *verified, FILE *
 json_t *graph_report_graph(const struct graph_report *r);
 
 /*
- * graph_report_join - add to the job's own members those from "mode" on, which every job has.
+ * graph_report_join - add to the job's own members those from "mode" on, which every job has. "data_bytes" is
+ * what a cache of all data would hold; jobs over arrays and tables (far_job.h, query) have it too.
  * @root  taken over; NULL, as json_pack gives it where there is no memory, stays NULL
  */
 json_t *graph_report_join(json_t *root, const struct graph_report *r);

@@ -30,6 +30,7 @@ static const struct tool tools[] = {
     {"bicg", "q = A p, s = A^T r, of a matrix that may be larger than the cache", tool_bicg},
     {"stencil", "Jacobi steps over a grid that may be larger than the cache", tool_stencil},
     {"sort", "sort keys that may be more than memory holds", tool_sort},
+    {"sweep", "run a job with smaller and smaller caches, and draw how much slower it becomes", tool_sweep},
     {"bench", "run workloads with Grapnel and without it, beside the machine's limits", tool_bench},
     {"cache-bench", "measure hits and misses of the cache beside the machine's limits", tool_cache_bench},
     {"gather", "measure batches of rows beside reading the rows one by one", tool_gather},

@@ -44,6 +44,7 @@ struct query_job {
 	/* for the report */
 	struct simt_info info;
 	struct gn_cache_info cache_info;
+	uint64_t data_bytes; /* of the columns that the query reads */
 	struct gn_store_statistics moved;
 	int verified; /* 1, or -1: was not asked */
 };

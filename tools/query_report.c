@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache_report.h"
 #include "columns/values.h"
 
 /* ---- values ---- */
@@ -156,14 +157,12 @@ static const char *mode_name(const struct query_job *j)
 
 static json_t *cache_json(const struct query_job *j)
 {
-	const struct gn_cache_info *c = &j->cache_info;
+	return j->cache ? tool_cache_json(&j->cache_info, j->options->far.policy) : json_null();
+}
 
-	if (!j->cache)
-		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I}", "bytes", (json_int_t)c->frame_bytes,
-	                 "page_bytes", (json_int_t)c->page_bytes, "frames", (json_int_t)c->frames, "table",
-	                 tool_tables[c->table], "policy", tool_policies[j->options->far.policy], "hits",
-	                 (json_int_t)c->statistics.hits, "misses", (json_int_t)c->statistics.misses);
+static json_t *counters_json(const struct query_job *j)
+{
+	return j->cache ? tool_cache_counters(&j->cache_info) : json_null();
 }
 
 /* The bytes that came from the store. Nobody counts those of direct loads. */
@@ -178,10 +177,12 @@ static json_t *rest_json(const struct query_job *j)
 	json_t *verified = j->verified < 0 ? json_null() : json_boolean(j->verified);
 
 	return json_pack(
-	    "{s:f, s:s, s:o, s:o, s:I, s:i, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:{s:I, s:I}, s:s, s:o}",
-	    "seconds", j->result.seconds, "mode", mode_name(j), "cache", cache_json(j), "moved_bytes",
-	    moved_json(j), "needed_bytes", (json_int_t)j->result.needed_bytes, "sector_bytes",
-	    (int)GN_QUERY_SECTOR, "zones", "all", (json_int_t)gn_table_zone_count(&j->table), "skipped",
+	    "{s:f, s:s, s:o, s:o, s:o, s:I, s:I, s:i, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:{s:I, s:I}, s:s, "
+	    "s:o}",
+	    "seconds", j->result.seconds, "mode", mode_name(j), "cache", cache_json(j), "counters",
+	    counters_json(j), "moved_bytes", moved_json(j), "data_bytes", (json_int_t)j->data_bytes,
+	    "needed_bytes", (json_int_t)j->result.needed_bytes, "sector_bytes", (int)GN_QUERY_SECTOR, "zones",
+	    "all", (json_int_t)gn_table_zone_count(&j->table), "skipped",
 	    (json_int_t)(gn_table_zone_count(&j->table) - q->zone_count), "pages", "all",
 	    (json_int_t)q->pages, "skipped", (json_int_t)q->pages_skipped, "zone_map_bytes",
 	    (json_int_t)q->map_bytes, "store", "reads", (json_int_t)j->moved.reads, "read_bytes",

@@ -19,6 +19,17 @@ json_t *tool_json_machine(const struct simt_info *info)
 	                 "warp_width", (int)info->warp_width);
 }
 
+json_t *tool_json_context(const char *subcommand)
+{
+	struct scope_machine m;
+	json_t *all;
+
+	scope_machine_find_host(&m, SCOPE_NORMAL, ".");
+	all = scope_environment(&m);
+	json_object_set_new(all, "executable", json_sprintf("grapnel %s", subcommand));
+	return all;
+}
+
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e)
 {
 	struct gn_output out;

@@ -64,6 +64,7 @@ int tool_net_model(int argc, char **argv);
 int tool_scope(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_tune(int argc, char **argv);
+int tool_sweep(int argc, char **argv);
 
 /* The second word of grapnel scope compare; argv[0] is all three. */
 int tool_scope_compare(int argc, char **argv);
@@ -134,6 +135,12 @@ char *tool_utf8(const char *text, size_t bytes);
 
 /* tool_json_text - a string of JSON, by tool_utf8; null for NULL. A name or a path goes into a report so. */
 json_t *tool_json_text(const char *text);
+
+/*
+ * tool_json_context - the host, as scope_environment describes it, for a report of a subcommand; owned by the
+ * caller.
+ */
+json_t *tool_json_context(const char *subcommand);
 
 /*
  * tool_write_json - a report to a file, which appears when it is complete, or to standard output (-).

@@ -56,7 +56,7 @@ components two.gng
 "$grapnel" cc isolated.gng --json - --verify >report.json
 for member in '"schema": "grapnel-cc-1"' '"machine"' '"graph"' '"algorithm": "afforest"' '"both_directions": false' \
   '"components": 15[0-9][0-9]' '"largest"' '"iterations": 2' '"seconds"' '"edges_traversed": 1500' '"mode": "paged"' '"cache"' \
-  '"fetched_bytes"' '"needed_bytes"' '"verified": true'; do
+  '"fetched_bytes"' '"data_bytes"' '"needed_bytes"' '"verified": true'; do
   grep -q "$member" report.json || { echo "--json lacks $member"; cat report.json; exit 1; }
 done
 "$grapnel" cc spokes.gng --json - | grep -q '"both_directions": true'

@@ -22,14 +22,14 @@ for options in '--store file' '--store file --page 512 --cache 16K' '--store fil
   "$grapnel" query taxis.gnt --where 'distance >= 30' --sum total,tolls --avg 'total / distance' --group-by vendor --verify $options \
     --json report.json >said
   grep -q '^  verified ' said
-  grep -E '"(sum|count|rows_matched)' report.json >results
+  grep -E '"(sum|count\(|rows_matched)' report.json >results
   [ -e first ] || cp results first
   cmp first results
   runs=$((runs + 1))
 done
 [ "$runs" -eq 7 ]
 for member in '"schema": "grapnel-query-1"' '"machine"' '"table"' '"rows_matched": 30,' '"results"' '"sum(total)": "' '"groups"' \
-  '"moved_bytes"' '"needed_bytes"' '"zones"' '"pages"' '"skipped"' '"seconds"' '"verified": true'; do
+  '"counters"' '"moved_bytes"' '"data_bytes"' '"needed_bytes"' '"zones"' '"pages"' '"skipped"' '"seconds"' '"verified": true'; do
   grep -qF "$member" report.json || { echo "--json lacks $member"; cat report.json; exit 1; }
 done
 "$grapnel" query taxis.gnt --where 'pickup < 1230769000' --count vendor --json - --trust >report.json

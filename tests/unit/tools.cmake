@@ -1,3 +1,6 @@
-# What the subcommands share.
+# Parts of the grapnel command that can be tested by themselves.
 gn_unit(utf8)
 target_link_libraries(test_utf8 PRIVATE gn_graph gn_scope_core)
+gn_unit(sweep ${PROJECT_SOURCE_DIR}/tools/sweep_plan.c)
+target_include_directories(test_sweep PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+target_link_libraries(test_sweep PRIVATE gn_scope_core)
