@@ -83,7 +83,7 @@ static int open_stores(struct job *j, const struct request *q, struct gn_error *
 	for (unsigned k = 0; k < ARRAYS && !rc; k++) {
 		const struct input in = {q, k};
 
-		rc = far_job_store(&j->far, NULL, q->bytes, "an array", e);
+		rc = far_job_store(&j->far, NULL, q->bytes, k == 2, "an array", e);
 		if (!rc && k < 2)
 			rc = far_job_fill(&j->far, k, make_words, &in, e);
 	}
@@ -96,7 +96,7 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	int rc = open_stores(j, q, e);
 
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	for (; j->arrays < ARRAYS && !rc; j->arrays += !rc)
 		rc = far_job_array(&j->far, j->arrays, q->bytes / 4, 4, array[j->arrays], e);
 	j->args.words = q->bytes / 4;

@@ -143,11 +143,12 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	j->matrix.rows = q->rows;
 	j->matrix.columns = q->columns;
 	if (!rc)
-		rc = far_job_store(&j->far, q->file, count * sizeof(float), "a matrix of this size", e);
+		rc =
+		    far_job_store(&j->far, q->file, count * sizeof(float), false, "a matrix of this size", e);
 	if (!rc && !q->file)
 		rc = far_job_fill(&j->far, 0, make_matrix, q, e);
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	if (!rc)
 		rc = far_job_array(&j->far, 0, count, sizeof(float), &j->matrix.a, e);
 	j->has_array = !rc;

@@ -81,11 +81,11 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	int rc = far_job_open(&j->far, &q->far, e);
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
-		rc = far_job_store(&j->far, NULL, q->bytes, "a grid", e);
+		rc = far_job_store(&j->far, NULL, q->bytes, true, "a grid", e);
 	if (!rc)
 		rc = far_job_fill(&j->far, 0, make_grid, q, e);
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	for (; j->arrays < 2 && !rc; j->arrays += !rc)
 		rc = far_job_array(&j->far, j->arrays, q->rows * q->columns, sizeof(float),
 		                   &j->stencil.grid[j->arrays], e);
