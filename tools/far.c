@@ -20,17 +20,27 @@ static const struct argp_option options[] = {
      "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
     {"baseline", OPT_BASELINE, "NAME", 0,
      "run what this is compared with: the same kernels without a cache, on data in the machine's own memory "
-     "(incore), in pinned host memory (zerocopy), or in CUDA's managed memory, on cpu a mapped file "
-     "(managed)",
+     "(incore), in pinned host memory (zerocopy), in CUDA's managed memory, on cpu a mapped file (managed), "
+     "or "
+     "in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)",
      0},
     {0},
 };
 
-static const char *const baselines[] = {"incore", "zerocopy", "managed", NULL};
+static const char *const baselines[] = {"incore", "zerocopy", "managed", "tiled", NULL};
 
 const char *tool_baseline_name(enum tool_baseline baseline)
 {
 	return baseline == TOOL_OURS ? NULL : baselines[baseline - 1];
+}
+
+void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *state)
+{
+	if (far->baseline == TOOL_TILED)
+		argp_error(state,
+		           "--baseline tiled is for add, mvt, atax, bicg and stencil, which read arrays in "
+		           "order: what this job reads is not known before; give incore, zerocopy or "
+		           "managed");
 }
 
 static void check_together(const struct tool_far *o, const struct argp_state *state)
@@ -104,7 +114,8 @@ const char *tool_far_file_query(const struct tool_far *far)
 {
 	switch (far->baseline) {
 	case TOOL_INCORE: return "ro&memory=device";
-	case TOOL_ZEROCOPY: return "ro&memory=pinned";
+	case TOOL_ZEROCOPY:
+	case TOOL_TILED: return "ro&memory=pinned";
 	case TOOL_MANAGED: return "ro&memory=read-mostly";
 	default: return "ro";
 	}

@@ -21,7 +21,8 @@ enum tool_baseline {
 	TOOL_OURS, /* no baseline */
 	TOOL_INCORE,
 	TOOL_ZEROCOPY,
-	TOOL_MANAGED
+	TOOL_MANAGED,
+	TOOL_TILED /* of jobs over arrays: tiles are copied to the machine and back */
 };
 
 /* Zero is the default of every member. */
@@ -42,6 +43,9 @@ struct tool_far {
  * struct tool_far. With a baseline the subcommand's mode is direct.
  */
 extern const struct argp tool_far_argp;
+
+/* tool_far_refuse_tiles - a usage error for a job that cannot run in tiles, if that was asked for. */
+void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *state);
 
 /* tool_baseline_name - the word of --baseline; NULL for TOOL_OURS. */
 const char *tool_baseline_name(enum tool_baseline baseline);

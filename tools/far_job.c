@@ -265,6 +265,14 @@ int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t el
 	return gn_array_create(array, j->machine, &a, e);
 }
 
+uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes)
+{
+	const uint64_t most = ((uint64_t)16 << 20) / row_bytes, share = rows / 8;
+	const uint64_t tile = share < most ? share : most;
+
+	return tile ? tile : 1;
+}
+
 /* ---- the report ---- */
 
 void far_job_describe(const struct far_job *j, struct far_report *r)

@@ -88,6 +88,12 @@ int far_job_ready(struct far_job *j, struct gn_error *e);
 int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t element_bytes,
                   struct gn_array *array, struct gn_error *e);
 
+/*
+ * far_job_tile - how many rows a tile of --baseline tiled has: tiles of an eighth of the data, so that
+ * several are there, but at most 16 MiB, and one row at least.
+ */
+uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes);
+
 /* ---- the report ---- */
 
 /* What there is to say about a run, whatever the job was. far_job_describe does not set the second part. */

@@ -38,6 +38,7 @@ const char *graph_mode_name(enum graph_mode mode)
 /* Options that need each other, or rule each other out. */
 static void check_together(struct graph_options *o, const struct argp_state *state)
 {
+	tool_far_refuse_tiles(&o->far, state);
 	if (o->far.baseline)
 		o->mode = GRAPH_DIRECT;
 	if (!o->graph)

@@ -96,6 +96,7 @@ static void check_together(struct query_options *o, const struct argp_state *sta
 {
 	if (!o->table)
 		argp_error(state, "no table given; give TABLE.gnt, see --help");
+	tool_far_refuse_tiles(&o->far, state);
 	if (o->far.baseline)
 		o->mode = GN_DIRECT;
 	if (o->mode == GN_DIRECT && o->far.store && !strcmp(o->far.store, "file"))

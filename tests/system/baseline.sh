@@ -54,13 +54,19 @@ for baseline in incore zerocopy managed; do
   by "$baseline" query taxis.gnt --where 'distance >= 3' --sum total --group-by vendor
 done
 
-for baseline in incore zerocopy managed; do
+for baseline in incore zerocopy managed tiled; do
   for width in 1 32; do
     alike "$baseline" add --data 1M --warp-width "$width"
-    alike "$baseline" stencil --rows 70 --columns 300 --steps 3 --warp-width "$width"
+    alike "$baseline" add --data 36K --warp-width "$width"
+    for size in '70 --columns 300' '1 --columns 5' '2 --columns 2' '33 --columns 4100'; do
+      # shellcheck disable=SC2086 # words of a command
+      alike "$baseline" stencil --rows $size --steps 3 --warp-width "$width"
+    done
     for job in mvt atax bicg; do
       by "$baseline" "$job" --rows 77 --columns 8195 --warp-width "$width"
       by "$baseline" "$job" --rows 333 --columns 12 --warp-width "$width"
+      by "$baseline" "$job" --rows 1 --columns 9000 --warp-width "$width"
+      by "$baseline" "$job" --rows 3001 --columns 1 --warp-width "$width"
       by "$baseline" "$job" matrix.bin --rows 80 --columns 150 --warp-width "$width" --passes 2
     done
   done
@@ -104,6 +110,10 @@ for job in 'bfs kron.gng --source 0' 'add --data 1M' 'query taxis.gnt --sum tota
   done
   # shellcheck disable=SC2086
   refuses 'baseline fast: give incore, zerocopy' $job --baseline fast
+done
+for job in 'bfs kron.gng --source 0' 'tc kron.gng' 'query taxis.gnt --sum total'; do
+  # shellcheck disable=SC2086
+  refuses 'baseline tiled is for add, mvt' $job --baseline tiled
 done
 refuses 'svg is for --mode paged' bfs kron.gng --source 0 --baseline incore --svg out.svg
 refuses 'explain is for --mode auto' cc kron.gng --baseline incore --explain
