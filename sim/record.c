@@ -330,7 +330,7 @@ static void rec_reside(struct simt_machine *machine, int more)
 static const struct simt_machine_ops ops = {rec_alloc, rec_free,   rec_pin,     rec_unpin,   rec_prepare,
                                             rec_info,  rec_close,  no_stream,   no_adoption, no_end,
                                             no_handle, rec_launch, rec_wait,    rec_move,    no_reach,
-                                            no_export, no_import,  no_unimport, rec_reside};
+                                            no_export, no_import,  no_unimport, rec_reside,  NULL};
 
 int sim_record_open(struct simt_machine **machine, FILE *to, uint64_t seed, struct gn_error *error)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "far_job.h"
+#include "tiles/tiles.h"
 
 enum { OPT_DATA = 0x200, OPT_OUT, OPT_VERIFY };
 
@@ -23,6 +24,8 @@ struct job {
 	struct far_job far;
 	struct gn_base_add_args args;
 	unsigned arrays; /* that are open */
+	struct gn_tiled tiled[ARRAYS];
+	uint64_t tile_bytes; /* of each array */
 };
 
 static const struct argp_option options[] = {
@@ -83,10 +86,21 @@ static int open_stores(struct job *j, const struct request *q, struct gn_error *
 	for (unsigned k = 0; k < ARRAYS && !rc; k++) {
 		const struct input in = {q, k};
 
-		rc = far_job_store(&j->far, NULL, q->bytes, "an array", e);
+		rc = far_job_store(&j->far, NULL, q->bytes, k == 2, "an array", e);
 		if (!rc && k < 2)
 			rc = far_job_fill(&j->far, k, make_words, &in, e);
 	}
+	return rc;
+}
+
+static int open_tiles(struct job *j, const struct request *q, struct gn_error *e)
+{
+	const uint64_t page = q->far.far.page_bytes;
+	int rc = 0;
+
+	j->tile_bytes = far_job_tile(q->bytes / page, page) * page;
+	for (unsigned k = 0; k < ARRAYS && !rc; k++)
+		rc = gn_tiled_open(&j->tiled[k], j->far.machine, j->far.store[k], j->tile_bytes, 4, e);
 	return rc;
 }
 
@@ -96,18 +110,20 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	int rc = open_stores(j, q, e);
 
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	for (; j->arrays < ARRAYS && !rc; j->arrays += !rc)
 		rc = far_job_array(&j->far, j->arrays, q->bytes / 4, 4, array[j->arrays], e);
 	j->args.words = q->bytes / 4;
 	j->args.page_words = q->far.far.page_bytes / 4;
-	return rc;
+	return rc || q->far.far.baseline != TOOL_TILED ? rc : open_tiles(j, q, e);
 }
 
 static void close_job(struct job *j)
 {
 	struct gn_array *const array[ARRAYS] = {&j->args.a, &j->args.b, &j->args.c};
 
+	for (unsigned k = 0; k < ARRAYS; k++)
+		gn_tiled_close(&j->tiled[k]);
 	while (j->arrays)
 		gn_array_destroy(array[--j->arrays], j->far.machine);
 	far_job_close(&j->far);
@@ -147,9 +163,8 @@ static struct simt_grid grid_for(const struct job *j)
 	return grid;
 }
 
-static int add(struct job *j, double *seconds, struct gn_error *e)
+static int add_whole(struct job *j, struct gn_error *e)
 {
-	const double begin = tool_seconds();
 	struct simt_machine *machine = j->far.machine;
 	int rc = simt_launch(machine, &gn_base_add_range_kernel, grid_for(j), &j->args);
 
@@ -157,8 +172,43 @@ static int add(struct job *j, double *seconds, struct gn_error *e)
 	if (rc)
 		return gn_error_set(e, rc, "%s", simt_message(machine));
 	rc = array_failed(j, e);
-	if (!rc && j->far.cache)
-		rc = gn_cache_flush(j->far.cache, e);
+	return rc || !j->far.cache ? rc : gn_cache_flush(j->far.cache, e);
+}
+
+static int add_tile(void *user, struct simt_stream *stream, unsigned slot, uint64_t tile, struct gn_error *e)
+{
+	struct job *j = (struct job *)user;
+	const uint64_t all = 4 * j->args.words, at = tile * j->tile_bytes,
+	               bytes = all - at < j->tile_bytes ? all - at : j->tile_bytes;
+	struct gn_base_add_args args = j->args;
+	int rc = 0;
+
+	args.a = j->tiled[0].array[slot];
+	args.b = j->tiled[1].array[slot];
+	args.c = j->tiled[2].array[slot];
+	args.words = bytes / 4;
+	for (unsigned k = 0; k < 2 && !rc; k++)
+		rc = gn_tiled_in(&j->tiled[k], stream, slot, at, 0, bytes, e);
+	if (!rc)
+		rc = gn_tiles_launch(stream, &gn_base_add_range_kernel, grid_for(j), &args, e);
+	return rc ? rc : gn_tiled_out(&j->tiled[2], stream, slot, at, 0, bytes, e);
+}
+
+static int add_tiles(struct job *j, struct gn_error *e)
+{
+	const uint64_t all = 4 * j->args.words;
+	int rc = gn_tiles_run(j->far.machine, (all + j->tile_bytes - 1) / j->tile_bytes, add_tile, j, e);
+
+	for (unsigned k = 0; k < ARRAYS && !rc; k++)
+		rc = gn_tiled_failure(&j->tiled[k], e);
+	return rc;
+}
+
+static int add(struct job *j, double *seconds, struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	const int rc = j->tile_bytes ? add_tiles(j, e) : add_whole(j, e);
+
 	*seconds = tool_seconds() - begin;
 	return rc;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE };
+enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BASELINE };
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
@@ -18,8 +18,37 @@ static const struct argp_option options[] = {
      "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
     {"deadline", OPT_DEADLINE, "MS", 0,
      "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
+    {"baseline", OPT_BASELINE, "NAME", 0,
+     "run what this is compared with: the same kernels without a cache, on data in the machine's own memory "
+     "(incore), in pinned host memory (zerocopy), in CUDA's managed memory, on cpu a mapped file (managed), "
+     "or "
+     "in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)",
+     0},
     {0},
 };
+
+static const char *const baselines[] = {"incore", "zerocopy", "managed", "tiled", NULL};
+
+const char *tool_baseline_name(enum tool_baseline baseline)
+{
+	return baseline == TOOL_OURS ? NULL : baselines[baseline - 1];
+}
+
+void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *state)
+{
+	if (far->baseline == TOOL_TILED)
+		argp_error(state,
+		           "--baseline tiled is for add, mvt, atax, bicg and stencil, which read arrays in "
+		           "order: what this job reads is not known before; give incore, zerocopy or "
+		           "managed");
+}
+
+static void check_together(const struct tool_far *o, const struct argp_state *state)
+{
+	if (o->baseline && o->said)
+		argp_error(state, "--baseline %s says where the data is and how it is read; leave %s out",
+		           tool_baseline_name(o->baseline), o->said);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -27,12 +56,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct tool_far *o = (struct tool_far *)state->input;
 
 	switch (key) {
-	case OPT_STORE: o->store = stores[tool_word(state, "--store", arg, stores)]; return 0;
-	case OPT_CACHE: o->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
-	case OPT_PAGE: o->page_bytes = tool_page(state, "--page", arg); return 0;
+	case OPT_STORE:
+		o->store = stores[tool_word(state, "--store", arg, stores)];
+		o->said = "--store";
+		return 0;
+	case OPT_CACHE:
+		o->cache_bytes = tool_size(state, "--cache", arg, 1);
+		o->said = "--cache";
+		return 0;
+	case OPT_PAGE:
+		o->page_bytes = tool_page(state, "--page", arg);
+		o->said = "--page";
+		return 0;
 	case OPT_POLICY:
 		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
+		o->said = "--policy";
 		return 0;
+	case OPT_BASELINE:
+		o->baseline = (enum tool_baseline)(1 + tool_word(state, "--baseline", arg, baselines));
+		return 0;
+	case ARGP_KEY_END: check_together(o, state); return 0;
 	case OPT_DEADLINE: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -67,11 +110,27 @@ static char *uri_of(const char *scheme, const char *path, const char *query)
 	return uri;
 }
 
-int tool_far_memory(struct gn_store **store, struct simt_machine *machine, uint64_t bytes, struct gn_error *e)
+const char *tool_far_file_query(const struct tool_far *far)
 {
-	char uri[32];
+	switch (far->baseline) {
+	case TOOL_INCORE: return "ro&memory=device";
+	case TOOL_ZEROCOPY:
+	case TOOL_TILED: return "ro&memory=pinned";
+	case TOOL_MANAGED: return "ro&memory=read-mostly";
+	default: return "ro";
+	}
+}
 
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
+int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                    uint64_t bytes, bool written, struct gn_error *e)
+{
+	const char *kind = far->baseline == TOOL_INCORE    ? "device"
+	                   : far->baseline != TOOL_MANAGED ? "pinned"
+	                   : written                       ? "managed"
+	                                                   : "read-mostly";
+	char uri[64];
+
+	snprintf(uri, sizeof uri, "host:%llu?memory=%s", (unsigned long long)bytes, kind);
 	return gn_store_open(store, machine, uri, NULL, e);
 }
 
@@ -91,4 +150,18 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
 	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
 	free(uri);
 	return rc;
+}
+
+void tool_baseline_print(enum tool_baseline baseline, double load_seconds, FILE *to)
+{
+	if (baseline)
+		fprintf(to, "  baseline             %s; the data was there after %.3f s\n",
+		        tool_baseline_name(baseline), load_seconds);
+}
+
+json_t *tool_baseline_json(enum tool_baseline baseline, double load_seconds)
+{
+	json_t *seconds = baseline ? json_real(load_seconds) : json_null();
+
+	return json_pack("{s:s?, s:o}", "baseline", tool_baseline_name(baseline), "load_seconds", seconds);
 }

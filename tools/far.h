@@ -5,6 +5,8 @@
 #ifndef GN_TOOL_FAR_H
 #define GN_TOOL_FAR_H
 
+#include <stdio.h>
+
 #include <grapnel/cache.h>
 #include <grapnel/store.h>
 
@@ -14,6 +16,15 @@
 extern "C" {
 #endif
 
+/* What a job is compared with: the same kernels without a cache. In the order of the words of --baseline. */
+enum tool_baseline {
+	TOOL_OURS, /* no baseline */
+	TOOL_INCORE,
+	TOOL_ZEROCOPY,
+	TOOL_MANAGED,
+	TOOL_TILED /* of jobs over arrays: tiles are copied to the machine and back */
+};
+
 /* Zero is the default of every member. */
 struct tool_far {
 	const char *store;    /* "host", "file" or NULL: what suits the data's format */
@@ -21,11 +32,31 @@ struct tool_far {
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
 	uint64_t deadline_ms;
+	enum tool_baseline baseline;
+	/* An option that says where the data is or how it is read, as --baseline does; NULL: none was given.
+	 * A subcommand sets it for its --mode. */
+	const char *said;
 };
 
-/* --store, --cache, --page, --policy and --deadline: a child of a subcommand's argp, with a struct tool_far.
+/*
+ * --store, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp, with a
+ * struct tool_far. With a baseline the subcommand's mode is direct.
  */
 extern const struct argp tool_far_argp;
+
+/* tool_far_refuse_tiles - a usage error for a job that cannot run in tiles, if that was asked for. */
+void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *state);
+
+/* tool_baseline_name - the word of --baseline; NULL for TOOL_OURS. */
+const char *tool_baseline_name(enum tool_baseline baseline);
+
+/*
+ * tool_baseline_print - the table's line; nothing for TOOL_OURS.
+ * tool_baseline_json - the members "baseline" and "load_seconds"; both null for TOOL_OURS.
+ * @load_seconds  that opening the memory took, and copying the data into it
+ */
+void tool_baseline_print(enum tool_baseline baseline, double load_seconds, FILE *to);
+json_t *tool_baseline_json(enum tool_baseline baseline, double load_seconds);
 
 /* tool_far_cache_bytes - what --cache says, or one eighth of so many bytes of data, but 16 pages. */
 uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes);
@@ -42,9 +73,16 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
                   const char *subcommand, const char *machine_name, const char *scheme, const char *path,
                   const char *query, uint32_t transfer_bytes, struct gn_error *e);
 
-/* tool_far_memory - open a store of so many bytes of host memory. Returns as gn_store_open. */
-int tool_far_memory(struct gn_store **store, struct simt_machine *machine, uint64_t bytes,
-                    struct gn_error *e);
+/*
+ * tool_far_memory - open a store of so many bytes of zeroed memory: the host's, or the baseline's.
+ * @written  kernels will write to it
+ * Returns as gn_store_open.
+ */
+int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                    uint64_t bytes, bool written, struct gn_error *e);
+
+/* tool_far_file_query - the query of a host: URI of a file that is read: "ro", and the baseline's memory. */
+const char *tool_far_file_query(const struct tool_far *far);
 
 #ifdef __cplusplus
 }

@@ -54,10 +54,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->machine;
 		state->child_inputs[1] = &o->far;
 		return 0;
-	case OPT_MODE: o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED; return 0;
+	case OPT_MODE:
+		o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED;
+		o->far.said = "--mode";
+		return 0;
 	case OPT_SEED: o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case ARGP_KEY_END:
+		if (o->far.baseline)
+			o->mode = GN_DIRECT;
 		if (o->mode == GN_DIRECT && in_file(o))
 			argp_error(state, "--mode direct needs --store host: threads cannot load from a "
 			                  "file without a cache");
@@ -118,24 +123,41 @@ static int check_size(const char *path, uint64_t bytes, const char *what, struct
 	                    (unsigned long long)st.st_size, what, (unsigned long long)bytes);
 }
 
-static int open_new(struct far_job *j, uint64_t bytes, struct gn_error *e)
+static int open_new(struct far_job *j, uint64_t bytes, bool written, struct gn_error *e)
 {
-	return in_file(j->options) ? open_temporary(j, bytes, e)
-	                           : tool_far_memory(&j->store[j->stores], j->machine, bytes, e);
+	const struct tool_far *far = &j->options->far;
+
+	return in_file(j->options)
+	           ? open_temporary(j, bytes, e)
+	           : tool_far_memory(&j->store[j->stores], j->machine, far, bytes, written, e);
 }
 
-int far_job_store(struct far_job *j, const char *path, uint64_t bytes, const char *what, struct gn_error *e)
+int far_job_store(struct far_job *j, const char *path, uint64_t bytes, bool written, const char *what,
+                  struct gn_error *e)
 {
 	int rc = path ? check_size(path, bytes, what, e) : 0;
+	const double begin = tool_seconds();
 
 	if (!rc)
-		rc = path ? open_path(j, in_file(j->options) ? "file" : "host", path, "ro", e)
-		          : open_new(j, bytes, e);
+		rc = path ? open_path(j, in_file(j->options) ? "file" : "host", path,
+		                      tool_far_file_query(&j->options->far), e)
+		          : open_new(j, bytes, written, e);
+	j->load_seconds += tool_seconds() - begin;
 	if (rc)
 		return rc;
 	j->stores++;
 	j->bytes += bytes;
 	return 0;
+}
+
+static int write_piece(struct far_job *j, unsigned store, uint64_t at, const void *from, uint64_t bytes,
+                       struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	const int rc = gn_store_write_host(j->store[store], at, from, bytes, e);
+
+	j->load_seconds += tool_seconds() - begin;
+	return rc;
 }
 
 int far_job_fill(struct far_job *j, unsigned store,
@@ -150,7 +172,7 @@ int far_job_fill(struct far_job *j, unsigned store,
 		const uint64_t bytes = all - at < piece ? all - at : piece;
 
 		make(user, at, bytes, buffer);
-		rc = gn_store_write_host(j->store[store], at, buffer, bytes, e);
+		rc = write_piece(j, store, at, buffer, bytes, e);
 		gn_progress_step(&j->progress, "generating", at, all);
 	}
 	free(buffer);
@@ -208,13 +230,25 @@ void far_job_close(struct far_job *j)
 		simt_close(j->machine);
 }
 
-int far_job_cache(struct far_job *j, struct gn_error *e)
+/* Managed memory begins in host memory. */
+static int settle(struct far_job *j, struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	int rc = 0;
+
+	for (unsigned k = 0; k < j->stores && !rc; k++)
+		rc = gn_store_flush(j->store[k], e);
+	j->load_seconds += tool_seconds() - begin;
+	return rc;
+}
+
+int far_job_ready(struct far_job *j, struct gn_error *e)
 {
 	const struct far_options *o = j->options;
 	struct gn_cache_options c = {0};
 
 	if (o->mode == GN_DIRECT)
-		return 0;
+		return settle(j, e);
 	c.page_bytes = o->far.page_bytes;
 	c.bytes = tool_far_cache_bytes(&o->far, j->bytes);
 	c.policy = o->far.policy;
@@ -231,12 +265,21 @@ int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t el
 	return gn_array_create(array, j->machine, &a, e);
 }
 
+uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes)
+{
+	const uint64_t most = ((uint64_t)16 << 20) / row_bytes, share = rows / 8;
+	const uint64_t tile = share < most ? share : most;
+
+	return tile ? tile : 1;
+}
+
 /* ---- the report ---- */
 
 void far_job_describe(const struct far_job *j, struct far_report *r)
 {
 	r->options = j->options;
 	r->data_bytes = j->bytes;
+	r->load_seconds = j->load_seconds;
 	simt_describe(j->machine, &r->machine);
 	if (j->cache)
 		gn_cache_describe(j->cache, &r->cache);
@@ -269,6 +312,7 @@ void far_report_print(const struct far_report *r, const char *verified, FILE *to
 		        (double)moved_bytes(r) / (double)r->needed_bytes);
 	}
 	fprintf(to, "  path                 %s\n", r->path);
+	tool_baseline_print(r->options->far.baseline, r->load_seconds, to);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
 }
@@ -285,11 +329,7 @@ json_t *far_report_join(json_t *root, const struct far_report *r)
 	              paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
 	              paged ? tool_cache_counters(&r->cache) : json_null(), "path", r->path, "verified",
 	              r->verified < 0 ? json_null() : json_boolean(r->verified));
-	const int joined = root && rest && !json_object_update(root, rest);
+	json_t *baseline = tool_baseline_json(r->options->far.baseline, r->load_seconds);
 
-	json_decref(rest);
-	if (joined)
-		return root;
-	json_decref(root);
-	return NULL;
+	return tool_json_join(root, tool_json_join(rest, baseline));
 }

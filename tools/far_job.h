@@ -50,6 +50,7 @@ struct far_job {
 	struct gn_store *store[FAR_STORES];
 	unsigned stores;
 	uint64_t bytes;         /* of all stores */
+	double load_seconds;    /* for opening the stores, and copying data into them */
 	struct gn_cache *cache; /* NULL in direct mode */
 	struct gn_progress progress;
 };
@@ -60,11 +61,13 @@ void far_job_close(struct far_job *j);
 
 /*
  * far_job_store - the next store.
- * @path   a file, which is only read; NULL: a new one, zeroed: host memory, or a file without a name
- * @bytes  that it must have, exactly
- * @what   names the data in messages
+ * @path     a file, which is only read; NULL: a new one, zeroed: memory, or a file without a name
+ * @bytes    that it must have, exactly
+ * @written  kernels will write to it
+ * @what     names the data in messages
  */
-int far_job_store(struct far_job *j, const char *path, uint64_t bytes, const char *what, struct gn_error *e);
+int far_job_store(struct far_job *j, const char *path, uint64_t bytes, bool written, const char *what,
+                  struct gn_error *e);
 
 /*
  * far_job_fill - write generated data to a new store.
@@ -78,12 +81,18 @@ int far_job_fill(struct far_job *j, unsigned store,
  * flushed. */
 int far_job_write(struct far_job *j, unsigned store, const char *path, struct gn_error *e);
 
-/* far_job_cache - the cache in front of all stores; nothing in direct mode. */
-int far_job_cache(struct far_job *j, struct gn_error *e);
+/* far_job_ready - all stores are filled: the cache in front of them; none in direct mode. */
+int far_job_ready(struct far_job *j, struct gn_error *e);
 
 /* far_job_array - elements of a store, from its begin on. The caller destroys it. */
 int far_job_array(struct far_job *j, unsigned store, uint64_t count, uint32_t element_bytes,
                   struct gn_array *array, struct gn_error *e);
+
+/*
+ * far_job_tile - how many rows a tile of --baseline tiled has: tiles of an eighth of the data, so that
+ * several are there, but at most 16 MiB, and one row at least.
+ */
+uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes);
 
 /* ---- the report ---- */
 
@@ -94,6 +103,7 @@ struct far_report {
 	struct gn_cache_info cache; /* zero in direct mode */
 	char path[512];             /* which way the bytes went */
 	uint64_t data_bytes;        /* of all stores: what the cache's size is measured by */
+	double load_seconds;
 
 	double seconds;
 	uint64_t needed_bytes; /* that any such job must move, between the machine and the stores */

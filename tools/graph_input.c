@@ -16,8 +16,9 @@ static int open_file(struct graph_input *in, struct simt_machine *machine, const
 {
 	const uint32_t transfer = o->mode == GRAPH_AUTO ? (uint32_t)GRAPH_AUTO_PAGE : o->far.page_bytes;
 
-	return tool_far_open(&in->store, machine, &o->far, o->subcommand, o->machine.name, "file", path, "ro",
-	                     transfer, e);
+	return tool_far_open(&in->store, machine, &o->far, o->subcommand, o->machine.name,
+	                     o->far.baseline ? "host" : "file", path, tool_far_file_query(&o->far), transfer,
+	                     e);
 }
 
 /* ---- a .gng file ---- */
@@ -61,6 +62,34 @@ static int load_file(struct graph_input *in, const struct gn_progress *progress,
 	return rc;
 }
 
+/*
+ * The file itself, or a copy of it in memory. What a managed baseline needs of a file the store knows: a
+ * mapping, or a copy.
+ */
+static bool stays_in_file(const struct graph_options *o)
+{
+	if (o->far.baseline)
+		return o->far.baseline == TOOL_MANAGED;
+	return !o->far.store || !strcmp(o->far.store, "file");
+}
+
+static int open_sections(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                         const struct gn_progress *progress, struct gn_error *e)
+{
+	const double begin = tool_seconds();
+	int rc;
+
+	if (stays_in_file(o)) {
+		rc = open_file(in, machine, o, o->graph, e);
+	} else {
+		rc = tool_far_memory(&in->store, machine, &o->far, in->file.bytes, false, e);
+		if (!rc)
+			rc = load_file(in, progress, e);
+	}
+	in->load_seconds = tool_seconds() - begin;
+	return rc;
+}
+
 /* The graph in memory, ordered, into a store. */
 static int open_ordered(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                         const struct gn_progress *progress, struct gn_error *e);
@@ -89,10 +118,7 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 		return rc;
 	if (wanted)
 		return open_ordered(in, machine, o, progress, e);
-	if (!o->far.store || !strcmp(o->far.store, "file"))
-		return open_file(in, machine, o, o->graph, e);
-	rc = tool_far_memory(&in->store, machine, in->file.bytes, e);
-	return rc ? rc : load_file(in, progress, e);
+	return open_sections(in, machine, o, progress, e);
 }
 
 /* ---- every other format: read into memory, then into a store ---- */
@@ -109,6 +135,7 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	const uint64_t offsets = (in->vertices + 1) * sizeof(uint64_t),
 	               neighbours = in->edges * sizeof(uint32_t);
 	const uint32_t *weights = o->weights ? graph->weights : NULL;
+	const double begin = tool_seconds();
 	int rc;
 
 	in->weight = weights ? graph->weight : (uint32_t)GN_WEIGHT_NONE;
@@ -116,14 +143,17 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	in->neighbours_at = page_up(offsets);
 	in->weights_at = in->neighbours_at + page_up(neighbours);
 	in->bytes = offsets + (weights ? 2 : 1) * neighbours;
-	rc = tool_far_memory(&in->store, machine,
-	                     in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE, e);
+	rc = tool_far_memory(&in->store, machine, &o->far,
+	                     in->weights_at + (weights ? neighbours : 0) + GN_GRAPH_FILE_PAGE, false, e);
 	if (!rc)
 		rc = gn_store_write_host(in->store, in->offsets_at, graph->offsets, offsets, e);
 	if (!rc && neighbours)
 		rc = gn_store_write_host(in->store, in->neighbours_at, graph->neighbours, neighbours, e);
 	if (!rc && weights)
 		rc = gn_store_write_host(in->store, in->weights_at, weights, neighbours, e);
+	if (!rc)
+		rc = gn_store_flush(in->store, e);
+	in->load_seconds = tool_seconds() - begin;
 	return rc;
 }
 
@@ -160,7 +190,7 @@ static int open_memory(struct graph_input *in, struct simt_machine *machine, con
 {
 	in->vertices = graph->vertices;
 	in->edges = graph->edges;
-	if (o->far.store ? !strcmp(o->far.store, "file") : in->has_file)
+	if (!o->far.baseline && (o->far.store ? !strcmp(o->far.store, "file") : in->has_file))
 		return file_graph(in, machine, o, graph, progress, e);
 	return store_graph(in, machine, o, graph, e);
 }

@@ -38,6 +38,9 @@ const char *graph_mode_name(enum graph_mode mode)
 /* Options that need each other, or rule each other out. */
 static void check_together(struct graph_options *o, const struct argp_state *state)
 {
+	tool_far_refuse_tiles(&o->far, state);
+	if (o->far.baseline)
+		o->mode = GRAPH_DIRECT;
 	if (!o->graph)
 		argp_error(state, "no graph given; give GRAPH, see --help");
 	if (o->mode == GRAPH_DIRECT && o->far.store && !strcmp(o->far.store, "file"))
@@ -74,7 +77,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->machine;
 		state->child_inputs[1] = &o->far;
 		return 0;
-	case OPT_MODE: o->mode = (enum graph_mode)tool_word(state, "--mode", arg, modes); return 0;
+	case OPT_MODE:
+		o->mode = (enum graph_mode)tool_word(state, "--mode", arg, modes);
+		o->far.said = "--mode";
+		return 0;
 	case 'u': o->undirected = true; return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_SVG: o->svg = arg; return 0;

@@ -76,6 +76,7 @@ struct graph_input {
 	uint64_t bytes;                                 /* of the arrays that are read */
 	bool ordered;         /* in the store are other numbers of the vertices than in file and graph */
 	double order_seconds; /* what that took */
+	double load_seconds;  /* until the graph was in the store: opening it, and copying */
 	struct gn_store *store;
 };
 

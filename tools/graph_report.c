@@ -52,6 +52,7 @@ void graph_report_end(const struct graph_report *r, const char *verified, FILE *
 	}
 	if (r->explain[0])
 		print_choice(r, to);
+	tool_baseline_print(r->options->far.baseline, r->input->load_seconds, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
 		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
@@ -91,14 +92,9 @@ static json_t *rest_json(const struct graph_report *r)
 
 json_t *graph_report_join(json_t *root, const struct graph_report *r)
 {
-	json_t *rest = rest_json(r);
-	const int joined = root && rest && !json_object_update(root, rest);
+	json_t *baseline = tool_baseline_json(r->options->far.baseline, r->input->load_seconds);
 
-	json_decref(rest);
-	if (joined)
-		return root;
-	json_decref(root);
-	return NULL;
+	return tool_json_join(root, tool_json_join(rest_json(r), baseline));
 }
 
 /* ---- drawing ---- */

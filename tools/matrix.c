@@ -88,6 +88,7 @@ struct job {
 	struct far_job far;
 	struct gn_matrix matrix;
 	bool has_array;
+	struct gn_tiled tiled;
 	float *vector[VECTORS];
 	struct gn_matrix_result result;
 };
@@ -137,6 +138,16 @@ static void make_matrix(const void *user, uint64_t at, uint64_t bytes, void *to)
 		((float *)to)[k] = gn_matrix_value(q->far.seed, at / sizeof(float) + k);
 }
 
+static int open_tiles(struct job *j, const struct request *q, struct gn_error *e)
+{
+	const uint64_t row_bytes = q->columns * sizeof(float);
+
+	j->matrix.tiled = &j->tiled;
+	j->matrix.tile_rows = far_job_tile(q->rows, row_bytes);
+	return gn_tiled_open(&j->tiled, j->far.machine, j->far.store[0], j->matrix.tile_rows * row_bytes,
+	                     sizeof(float), e);
+}
+
 static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 {
 	const uint64_t count = q->rows * q->columns;
@@ -145,14 +156,17 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	j->matrix.rows = q->rows;
 	j->matrix.columns = q->columns;
 	if (!rc)
-		rc = far_job_store(&j->far, q->file, count * sizeof(float), "a matrix of this size", e);
+		rc =
+		    far_job_store(&j->far, q->file, count * sizeof(float), false, "a matrix of this size", e);
 	if (!rc && !q->file)
 		rc = far_job_fill(&j->far, 0, make_matrix, q, e);
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	if (!rc)
 		rc = far_job_array(&j->far, 0, count, sizeof(float), &j->matrix.a, e);
 	j->has_array = !rc;
+	if (!rc && q->far.far.baseline == TOOL_TILED)
+		rc = open_tiles(j, q, e);
 	return rc ? rc : make_vectors(j, q, e);
 }
 
@@ -162,6 +176,7 @@ static void close_job(struct job *j)
 		free(j->vector[k]);
 	if (j->has_array)
 		gn_array_destroy(&j->matrix.a, j->far.machine);
+	gn_tiled_close(&j->tiled);
 	far_job_close(&j->far);
 }
 

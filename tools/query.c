@@ -96,6 +96,9 @@ static void check_together(struct query_options *o, const struct argp_state *sta
 {
 	if (!o->table)
 		argp_error(state, "no table given; give TABLE.gnt, see --help");
+	tool_far_refuse_tiles(&o->far, state);
+	if (o->far.baseline)
+		o->mode = GN_DIRECT;
 	if (o->mode == GN_DIRECT && o->far.store && !strcmp(o->far.store, "file"))
 		argp_error(
 		    state,
@@ -143,7 +146,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MAX: ask(o, state, GN_WANT_MAX, arg); return 0;
 	case OPT_COUNT: ask(o, state, GN_WANT_COUNT, arg); return 0;
 	case OPT_GROUP: take_once(state, &o->group_by, "--group-by", arg); return 0;
-	case OPT_MODE: o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED; return 0;
+	case OPT_MODE:
+		o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED;
+		o->far.said = "--mode";
+		return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_VERIFY: o->verify = true; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
@@ -233,10 +239,12 @@ static int open_machine(struct query_job *j, struct gn_error *e)
 	const struct query_options *o = j->options;
 	const char *scheme = o->far.store ? o->far.store : "file";
 	int rc = simt_open(&j->machine, &o->machine, e);
+	const double begin = tool_seconds();
 
 	if (!rc)
 		rc = tool_far_open(&j->store, j->machine, &o->far, "query", o->machine.name, scheme, o->table,
-		                   "ro", o->far.page_bytes, e);
+		                   tool_far_file_query(&o->far), o->far.page_bytes, e);
+	j->load_seconds = tool_seconds() - begin;
 	if (!rc)
 		rc = open_cache(j, e);
 	return rc ? rc : open_arrays(j, e);

@@ -41,6 +41,7 @@ struct query_job {
 	struct gn_array arrays[GN_QUERY_COLUMNS];
 	unsigned array_count;
 	struct gn_query_result result;
+	double load_seconds; /* for opening the store */
 	/* for the report */
 	struct simt_info info;
 	struct gn_cache_info cache_info;

@@ -196,17 +196,6 @@ static json_t *table_json(const struct query_job *j)
 	                 (json_int_t)j->table.bytes);
 }
 
-static json_t *join(json_t *root, json_t *rest)
-{
-	if (root && rest && !json_object_update(root, rest)) {
-		json_decref(rest);
-		return root;
-	}
-	json_decref(root);
-	json_decref(rest);
-	return NULL;
-}
-
 json_t *query_report_json(const struct query_job *j, struct gn_error *e)
 {
 	struct gn_dictionary d;
@@ -219,7 +208,8 @@ json_t *query_report_json(const struct query_job *j, struct gn_error *e)
 	                 tool_json_text(j->options->where), "group_by", tool_json_text(j->options->group_by),
 	                 "rows_matched", (json_int_t)j->result.rows, "results", all_json(j), "groups",
 	                 j->query.has_group ? groups_json(j, &d) : json_null());
-	root = join(root, rest_json(j));
+	root = tool_json_join(root, rest_json(j));
+	root = tool_json_join(root, tool_baseline_json(j->options->far.baseline, j->load_seconds));
 	free(d.memory);
 	if (!root)
 		gn_error_set(e, -GN_ENOMEM, "the report cannot be made: out of memory");
@@ -278,6 +268,7 @@ static void print_traffic(const struct query_job *j)
 		       (double)j->cache_info.frame_bytes / mib);
 	printf("  path                 %s (%u processors, warps of %u), %s, %s\n", j->info.name,
 	       j->info.processors, j->info.warp_width, mode_name(j), gn_store_path(j->store));
+	tool_baseline_print(j->options->far.baseline, j->load_seconds, stdout);
 	if (j->verified >= 0)
 		printf("  verified             every result is that of the rows one by one on the host\n");
 }

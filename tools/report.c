@@ -30,6 +30,17 @@ json_t *tool_json_context(const char *subcommand)
 	return all;
 }
 
+json_t *tool_json_join(json_t *root, json_t *rest)
+{
+	const int joined = root && rest && !json_object_update(root, rest);
+
+	json_decref(rest);
+	if (joined)
+		return root;
+	json_decref(root);
+	return NULL;
+}
+
 int tool_write_file(const char *path, const void *data, uint64_t bytes, struct gn_error *e)
 {
 	struct gn_output out;

@@ -20,6 +20,7 @@ struct request {
 struct job {
 	struct far_job far;
 	struct gn_stencil stencil;
+	struct gn_tiled tiled[2];
 	unsigned arrays; /* that are open */
 };
 
@@ -76,26 +77,42 @@ static void make_grid(const void *user, uint64_t at, uint64_t bytes, void *to)
 		((float *)to)[k] = gn_matrix_value(q->far.seed, at / sizeof(float) + k);
 }
 
+/* A tile has a row more on either side. */
+static int open_tiles(struct job *j, const struct request *q, struct gn_error *e)
+{
+	const uint64_t row_bytes = q->columns * sizeof(float), rows = far_job_tile(q->rows, row_bytes);
+	int rc = 0;
+
+	j->stencil.tiled = j->tiled;
+	j->stencil.tile_rows = rows;
+	for (unsigned k = 0; k < 2 && !rc; k++)
+		rc = gn_tiled_open(&j->tiled[k], j->far.machine, j->far.store[k], (rows + 2) * row_bytes,
+		                   sizeof(float), e);
+	return rc;
+}
+
 static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 {
 	int rc = far_job_open(&j->far, &q->far, e);
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
-		rc = far_job_store(&j->far, NULL, q->bytes, "a grid", e);
+		rc = far_job_store(&j->far, NULL, q->bytes, true, "a grid", e);
 	if (!rc)
 		rc = far_job_fill(&j->far, 0, make_grid, q, e);
 	if (!rc)
-		rc = far_job_cache(&j->far, e);
+		rc = far_job_ready(&j->far, e);
 	for (; j->arrays < 2 && !rc; j->arrays += !rc)
 		rc = far_job_array(&j->far, j->arrays, q->rows * q->columns, sizeof(float),
 		                   &j->stencil.grid[j->arrays], e);
 	j->stencil.rows = q->rows;
 	j->stencil.columns = q->columns;
-	return rc;
+	return rc || q->far.far.baseline != TOOL_TILED ? rc : open_tiles(j, q, e);
 }
 
 static void close_job(struct job *j)
 {
+	for (unsigned k = 0; k < 2; k++)
+		gn_tiled_close(&j->tiled[k]);
 	while (j->arrays)
 		gn_array_destroy(&j->stencil.grid[--j->arrays], j->far.machine);
 	far_job_close(&j->far);

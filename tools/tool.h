@@ -143,6 +143,12 @@ json_t *tool_json_text(const char *text);
 json_t *tool_json_context(const char *subcommand);
 
 /*
+ * tool_json_join - root with the members of rest.
+ * @root, @rest  taken over; NULL, as json_pack gives it where there is no memory, makes the result NULL
+ */
+json_t *tool_json_join(json_t *root, json_t *rest);
+
+/*
  * tool_write_json - a report to a file, which appears when it is complete, or to standard output (-).
  * @root  taken over; NULL, as json_pack gives it where there is no memory, is a failure like others
  */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tiles.h"
+#include "parts.h"
 
 /* The sum of all lanes' values, to all lanes. */
 SIMT_FN float warp_sum(uint32_t warp, float value)
@@ -36,9 +36,9 @@ SIMT_FN struct tile tile_of(const struct gn_matrix_args *a, uint64_t item)
 	struct tile t;
 
 	t.begin = group * a->group_rows;
-	t.end = gn_tiles_least(t.begin + a->group_rows, a->rows);
+	t.end = gn_matrix_least(t.begin + a->group_rows, a->rows);
 	t.first = number * a->width;
-	t.after = gn_tiles_least(t.first + a->width, a->columns);
+	t.after = gn_matrix_least(t.first + a->width, a->columns);
 	t.row_parts = a->row_parts + number * a->rows;
 	t.column_parts = a->column_parts + group * a->columns;
 	t.dot = 0;
@@ -70,7 +70,7 @@ SIMT_INLINE_FN float add_piece(const struct gn_matrix_args *a, float *column_par
 /* A row ends: what the lanes have becomes the product of its part in this tile. */
 SIMT_FN void end_row(struct tile *t, uint64_t row)
 {
-	const float dot = warp_sum(gn_tiles_whole_warp(), t->dot);
+	const float dot = warp_sum(gn_matrix_whole_warp(), t->dot);
 
 	if (!simt_lane())
 		t->row_parts[row] = dot;
@@ -84,7 +84,7 @@ SIMT_INLINE_FN void add_run(const struct gn_matrix_args *a, struct tile *t, uint
 	uint64_t row = first / a->columns, column = first % a->columns;
 
 	while (count) {
-		const uint64_t piece = gn_tiles_least(count, t->after - column);
+		const uint64_t piece = gn_matrix_least(count, t->after - column);
 
 		t->dot = add_piece(a, t->column_parts, row, column, piece, data, t->dot, dots, sums);
 		if (dots && column + piece == t->after)
@@ -100,7 +100,7 @@ SIMT_INLINE_FN void add_run(const struct gn_matrix_args *a, struct tile *t, uint
 SIMT_NOINLINE_FN uint64_t add_alone(const struct gn_matrix_args *a, struct tile *t, uint64_t first,
                                     uint64_t end, int dots, int sums)
 {
-	const uint64_t left = a->columns - first % a->columns, count = gn_tiles_least(end - first, left);
+	const uint64_t left = a->columns - first % a->columns, count = gn_matrix_least(end - first, left);
 
 	add_run(a, t, first, count, NULL, dots, sums);
 	return first + count;
@@ -114,7 +114,7 @@ SIMT_INLINE_FN int add_range(const struct gn_matrix_args *a, struct tile *t, uin
                              int dots, int sums)
 {
 	while (begin < end) {
-		struct gn_range r = gn_range_begin(&a->a, gn_tiles_whole_warp(), begin, end, GN_READ);
+		struct gn_range r = gn_range_begin(&a->a, gn_matrix_whole_warp(), begin, end, GN_READ);
 		struct gn_page page;
 		int rc;
 
@@ -168,7 +168,7 @@ SIMT_FN int add_twice(const struct gn_matrix_args *a, struct tile *t, uint64_t b
 {
 	if (!add_range(a, t, begin * a->columns, end * a->columns, 1, 0))
 		return 0;
-	simt_warp_sync(gn_tiles_whole_warp()); /* the products of the rows are there for all lanes */
+	simt_warp_sync(gn_matrix_whole_warp()); /* the products of the rows are there for all lanes */
 	return add_range(a, t, begin * a->columns, end * a->columns, 0, 1);
 }
 
@@ -181,7 +181,7 @@ SIMT_FN void gn_matrix_twice(const struct gn_matrix_args *a)
 		int good = 1;
 
 		for (uint64_t row = t.begin; row < t.end && good; row += a->batch)
-			good = add_twice(a, &t, row, gn_tiles_least(row + a->batch, t.end));
+			good = add_twice(a, &t, row, gn_matrix_least(row + a->batch, t.end));
 	}
 }
 SIMT_KERNEL(gn_matrix_twice, struct gn_matrix_args)

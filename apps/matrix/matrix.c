@@ -6,7 +6,7 @@
 
 #include "kernels.h"
 #include "spread/mix.h"
-#include "tiles.h"
+#include "parts.h"
 
 enum {
 	WIDTH = 8192,           /* columns of a tile: their sums are 32 KiB */
@@ -18,6 +18,7 @@ enum {
 struct job {
 	struct simt_machine *machine;
 	struct simt_info info;
+	struct simt_stream *stream; /* of launches; NULL: the machine's own */
 	struct gn_matrix *matrix;
 	struct gn_matrix_args args;
 	float *x, *y, *u, *v; /* on the machine */
@@ -28,27 +29,35 @@ struct job {
 
 static uint64_t warps(const struct job *j)
 {
-	return gn_tiles_warps(&j->info, j->matrix->cache_bytes);
+	return gn_matrix_warps(&j->info, j->matrix->cache_bytes);
 }
 
 /* As many groups of rows as there is work for, each of `unit` rows or a multiple. */
 static void cut_rows(struct job *j, uint64_t groups, uint64_t unit)
 {
 	struct gn_matrix_args *a = &j->args;
-	const uint64_t units = gn_tiles_parts(a->rows, unit);
+	const uint64_t units = gn_matrix_parts(a->rows, unit);
 
-	groups = groups ? gn_tiles_least(groups, units) : 1;
-	a->group_rows = gn_tiles_parts(units, groups) * unit;
-	a->groups = gn_tiles_parts(a->rows, a->group_rows);
+	groups = groups ? gn_matrix_least(groups, units) : 1;
+	a->group_rows = gn_matrix_parts(units, groups) * unit;
+	a->groups = gn_matrix_parts(a->rows, a->group_rows);
 }
 
 static void plan_once(struct job *j)
 {
 	struct gn_matrix_args *a = &j->args;
 
-	a->width = gn_tiles_least(a->columns, WIDTH);
-	a->tiles = gn_tiles_parts(a->columns, a->width);
-	cut_rows(j, warps(j) / a->tiles, gn_tiles_parts(LEAST_ELEMENTS, a->width));
+	a->width = gn_matrix_least(a->columns, WIDTH);
+	a->tiles = gn_matrix_parts(a->columns, a->width);
+	cut_rows(j, warps(j) / a->tiles, gn_matrix_parts(LEAST_ELEMENTS, a->width));
+}
+
+/* The cut of each tile; args.rows stays that of the matrix. */
+static void plan_tiles(struct job *j)
+{
+	j->args.rows = gn_matrix_least(j->matrix->tile_rows, j->matrix->rows);
+	plan_once(j);
+	j->args.rows = j->matrix->rows;
 }
 
 /* Returns 0 if the cache cannot hold the rows of one warp a processor. */
@@ -60,11 +69,12 @@ static int plan_twice(struct job *j)
 
 	a->width = a->columns;
 	a->tiles = 1;
-	a->batch = gn_tiles_least(gn_tiles_parts(BATCH_ELEMENTS, a->columns), a->rows);
+	a->batch = gn_matrix_least(gn_matrix_parts(BATCH_ELEMENTS, a->columns), a->rows);
 	/* a quarter: sets of frames fill unevenly */
-	groups = gn_tiles_least(j->matrix->cache_bytes / 4 / (a->batch * row_bytes), PARTS_BYTES / row_bytes);
-	enough = gn_tiles_least(j->info.processors, gn_tiles_parts(a->rows, a->batch));
-	cut_rows(j, gn_tiles_least(groups, warps(j)), a->batch);
+	groups =
+	    gn_matrix_least(j->matrix->cache_bytes / 4 / (a->batch * row_bytes), PARTS_BYTES / row_bytes);
+	enough = gn_matrix_least(j->info.processors, gn_matrix_parts(a->rows, a->batch));
+	cut_rows(j, gn_matrix_least(groups, warps(j)), a->batch);
 	return groups >= enough;
 }
 
@@ -72,10 +82,13 @@ static int plan_twice(struct job *j)
 static void count_roundings(struct job *j)
 {
 	const struct gn_matrix_args *a = &j->args;
+	const struct gn_matrix *m = j->matrix;
+	const uint64_t tiles = m->tiled ? gn_matrix_parts(m->rows, m->tile_rows) : 1,
+	               slots = m->tiled ? (uint64_t)GN_TILES_SLOTS : 1;
 
 	j->result->row_roundings =
-	    1 + gn_tiles_parts(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
-	j->result->column_roundings = 1 + a->group_rows + a->groups + 1;
+	    1 + gn_matrix_parts(a->width, j->info.warp_width) + j->info.warp_width + a->tiles + 1;
+	j->result->column_roundings = 1 + tiles * a->group_rows + slots * a->groups + 1;
 }
 
 /* ---- memory ---- */
@@ -159,7 +172,9 @@ static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t thre
 	int rc;
 
 	if (threads < j->info.resident_threads || !grid.blocks)
-		grid.blocks = (uint32_t)(gn_tiles_least(threads, j->info.resident_threads) / block) + 1;
+		grid.blocks = (uint32_t)(gn_matrix_least(threads, j->info.resident_threads) / block) + 1;
+	if (j->stream)
+		return gn_tiles_launch(j->stream, kernel, grid, args, error);
 	rc = simt_launch(j->machine, kernel, grid, args);
 	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
 }
@@ -188,11 +203,121 @@ static int pass(struct job *j, const struct simt_kernel *kernel, float *y, float
 	return rc;
 }
 
+/* ---- tiles of rows ---- */
+
+/* A pass over all tiles. */
+struct tile_pass {
+	struct job *whole;
+	struct job slot[GN_TILES_SLOTS]; /* with sums of their own */
+	int dots, sums;                  /* which products are wanted */
+	int chained;                     /* the dots are what the sums are of: A^T (A x) */
+};
+
+static int tile_kernel(struct job *j, const float *by_columns, const float *by_rows, struct gn_error *error)
+{
+	struct gn_matrix_args *a = &j->args;
+
+	a->by_columns = by_columns;
+	a->by_rows = by_rows;
+	return launch(j, &gn_matrix_once_kernel, a->tiles * a->groups * j->info.warp_width, a, error);
+}
+
+/* The sums of columns stay: tiles of a slot add to them one after the other. */
+static int work_tile(struct tile_pass *p, struct job *j, uint64_t first, struct gn_error *error)
+{
+	const struct job *whole = p->whole;
+	const float *by_rows = p->chained ? whole->y + first : whole->u + first;
+	const int together = p->dots && p->sums && !p->chained;
+	int rc = 0;
+
+	if (p->dots)
+		rc = tile_kernel(j, whole->x, together ? by_rows : NULL, error);
+	if (!rc && p->dots)
+		rc = add_up(j, j->args.row_parts, j->args.tiles, j->args.rows, whole->y + first, error);
+	if (!rc && p->sums && !together)
+		rc = tile_kernel(j, NULL, by_rows, error);
+	return rc;
+}
+
+static int do_tile(void *user, struct simt_stream *stream, unsigned slot, uint64_t tile,
+                   struct gn_error *error)
+{
+	struct tile_pass *p = (struct tile_pass *)user;
+	const struct gn_matrix *m = p->whole->matrix;
+	const uint64_t first = tile * m->tile_rows, row_bytes = m->columns * sizeof(float);
+	struct job *j = &p->slot[slot];
+	int rc;
+
+	j->stream = stream;
+	j->args.rows = gn_matrix_least(m->tile_rows, m->rows - first);
+	j->args.groups = gn_matrix_parts(j->args.rows, j->args.group_rows);
+	rc = gn_tiled_in(m->tiled, stream, slot, first * row_bytes, 0, j->args.rows * row_bytes, error);
+	return rc ? rc : work_tile(p, j, first, error);
+}
+
+/* The sums of columns of both slots. */
+static int add_slots(struct tile_pass *p, struct gn_error *error)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < GN_TILES_SLOTS && !rc && p->sums; k++) {
+		const struct gn_matrix_args *a = &p->slot[k].args;
+
+		rc = add_up(p->whole, a->column_parts, p->whole->args.groups, a->columns, p->whole->v, error);
+	}
+	return rc;
+}
+
+static int slots_open(struct tile_pass *p, struct gn_error *error)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < GN_TILES_SLOTS && !rc; k++) {
+		p->slot[k] = *p->whole;
+		p->slot[k].args.a = p->whole->matrix->tiled->array[k];
+		p->slot[k].args.rows = p->whole->matrix->tile_rows;
+		rc = parts_alloc(&p->slot[k], p->dots, p->sums, error);
+	}
+	return rc;
+}
+
+/* @j  planned by plan_tiles, without parts */
+static int pass_tiles(struct job *j, int dots, int sums, int chained, struct gn_error *error)
+{
+	const struct gn_matrix *m = j->matrix;
+	struct tile_pass p;
+	int rc;
+
+	memset(&p, 0, sizeof p);
+	p.whole = j;
+	p.dots = dots;
+	p.sums = sums;
+	p.chained = chained;
+	rc = slots_open(&p, error);
+	if (!rc)
+		rc = gn_tiles_run(j->machine, gn_matrix_parts(m->rows, m->tile_rows), do_tile, &p, error);
+	if (!rc)
+		rc = gn_tiled_failure(m->tiled, error);
+	if (!rc)
+		rc = add_slots(&p, error);
+	j->result->passes++;
+	for (unsigned k = 0; k < GN_TILES_SLOTS; k++)
+		parts_free(&p.slot[k]);
+	return rc;
+}
+
+/* ---- products ---- */
+
 static int run_products(struct job *j, unsigned passes, struct gn_error *error)
 {
 	const int both = passes == 1 && j->y && j->v;
 	int rc = 0;
 
+	if (j->matrix->tiled) {
+		if (j->y)
+			rc = pass_tiles(j, 1, both, 0, error);
+		return rc || !j->v || both ? rc : pass_tiles(j, 0, 1, 0, error);
+	}
 	if (j->y) {
 		j->args.by_columns = j->x;
 		j->args.by_rows = both ? j->u : NULL;
@@ -242,10 +367,13 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
 
 	if (rc)
 		return rc;
-	plan_once(&j);
+	if (m->tiled)
+		plan_tiles(&j);
+	else
+		plan_once(&j);
 	count_roundings(&j);
 	rc = vectors_open(&j, v, error);
-	if (!rc)
+	if (!rc && !m->tiled)
 		rc = parts_alloc(&j, v->y != NULL, v->v != NULL, error);
 	begin = simt_clock_ns();
 	if (!rc)
@@ -263,6 +391,8 @@ static int run_atax(struct job *j, int twice, struct gn_error *error)
 {
 	int rc;
 
+	if (j->matrix->tiled)
+		return pass_tiles(j, 1, 1, 1, error);
 	j->args.by_columns = j->x;
 	if (twice) {
 		j->args.by_rows = j->args.row_parts;
@@ -276,6 +406,12 @@ static int run_atax(struct job *j, int twice, struct gn_error *error)
 
 static int choose_atax(struct job *j, unsigned passes, int *twice, struct gn_error *error)
 {
+	if (j->matrix->tiled) {
+		*twice = 0;
+		plan_tiles(j);
+		count_roundings(j);
+		return 0;
+	}
 	*twice = passes != 2 && plan_twice(j);
 	if (passes == 1 && !*twice)
 		return gn_error_set(
@@ -306,7 +442,7 @@ int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const floa
 		rc = vector_alloc(&j, &j.y, NULL, m->rows, error);
 	if (!rc)
 		rc = vector_alloc(&j, &j.v, NULL, m->columns, error);
-	if (!rc)
+	if (!rc && !m->tiled)
 		rc = parts_alloc(&j, 1, 1, error);
 	begin = simt_clock_ns();
 	if (!rc)

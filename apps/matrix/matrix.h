@@ -9,6 +9,8 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 
+#include "tiles/tiles.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +19,9 @@ struct gn_matrix {
 	struct gn_array a; /* f32, row after row: of rows * columns elements */
 	uint64_t rows, columns;
 	uint64_t cache_bytes; /* of the cache in front of it; 0: none, every read loads from the store */
+	/* NULL: it is read where it is. Else kernels read copies of tiles, of so many whole rows each. */
+	struct gn_tiled *tiled;
+	uint64_t tile_rows;
 };
 
 /* A product and what it is added to, in host memory: y += A x and v += A^T u. */
@@ -48,9 +53,10 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
 /*
  * gn_matrix_atax - v = A^T (A x).
  * @passes  1: rows are read again while they are in the cache; 2: A x is complete before the matrix is read
- *          again; 0: 1 if a quarter of the cache holds rows of a warp for each processor with rows, else 2
- * Memory on the machine as gn_matrix_products; with one pass at most 256 MiB in place of 32 KiB a warp.
- * Host. Returns as gn_matrix_products, and -GN_ENOBUFS: one pass was asked for, and the cache is too small.
+ *          again; with tiles always 1: rows are read again while their tile is there; 0: 1 if a quarter of
+ * the cache holds rows of a warp for each processor with rows, else 2 Memory on the machine as
+ * gn_matrix_products; with one pass at most 256 MiB in place of 32 KiB a warp. Host. Returns as
+ * gn_matrix_products, and -GN_ENOBUFS: one pass was asked for, and the cache is too small.
  */
 int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const float *x, float *v,
                    unsigned passes, struct gn_matrix_result *result, struct gn_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.h"
 
-#include "matrix/tiles.h"
+#include "matrix/parts.h"
 
 struct tile {
 	uint64_t begin, end;   /* rows that are written */
@@ -16,11 +16,11 @@ SIMT_FN struct tile tile_of(const struct gn_stencil_args *a, uint64_t item, uint
 	struct tile t;
 
 	t.begin = item / a->tiles * a->group_rows;
-	t.end = gn_tiles_least(t.begin + a->group_rows, a->rows);
+	t.end = gn_matrix_least(t.begin + a->group_rows, a->rows);
 	t.first = item % a->tiles * a->width;
-	t.after = gn_tiles_least(t.first + a->width, a->columns);
+	t.after = gn_matrix_least(t.first + a->width, a->columns);
 	t.left = t.first ? t.first - 1 : 0;
-	t.right = gn_tiles_least(t.after + 1, a->columns);
+	t.right = gn_matrix_least(t.after + 1, a->columns);
 	t.line_length = a->width + 2;
 	t.lines = a->lines + warp * 3 * t.line_length;
 	return t;
@@ -36,7 +36,7 @@ SIMT_FN float *line_of(const struct tile *t, uint64_t row)
 SIMT_FN int read_row(const struct gn_stencil_args *a, const struct tile *t, uint64_t row)
 {
 	const uint64_t start = row * a->columns + t->left, end = row * a->columns + t->right;
-	struct gn_range r = gn_range_begin(&a->from, gn_tiles_whole_warp(), start, end, GN_READ);
+	struct gn_range r = gn_range_begin(&a->from, gn_matrix_whole_warp(), start, end, GN_READ);
 	float *line = line_of(t, row);
 	struct gn_page page;
 	int rc;
@@ -66,7 +66,7 @@ SIMT_FN int write_row(const struct gn_stencil_args *a, const struct tile *t, uin
 {
 	const uint64_t start = row * a->columns, end = start + t->after;
 	struct gn_range r =
-	    gn_range_begin(&a->to, gn_tiles_whole_warp(), start + t->first, end, GN_OVERWRITE);
+	    gn_range_begin(&a->to, gn_matrix_whole_warp(), start + t->first, end, GN_OVERWRITE);
 	struct gn_page page;
 	int rc;
 
@@ -86,9 +86,9 @@ SIMT_FN void step_tile(const struct gn_stencil_args *a, const struct tile *t)
 
 	for (uint64_t row = t->begin; row < t->end && good; row++) {
 		good = row + 1 == a->rows || read_row(a, t, row + 1);
-		simt_warp_sync(gn_tiles_whole_warp()); /* the lines are there for all lanes */
+		simt_warp_sync(gn_matrix_whole_warp()); /* the lines are there for all lanes */
 		good = good && write_row(a, t, row);
-		simt_warp_sync(gn_tiles_whole_warp()); /* nobody reads the oldest line any more */
+		simt_warp_sync(gn_matrix_whole_warp()); /* nobody reads the oldest line any more */
 	}
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "matrix/tiles.h"
+#include "matrix/parts.h"
 
 static const uint64_t most_width = 2046, least_rows = 16;
 
@@ -13,11 +13,11 @@ static void plan(struct gn_stencil_args *a, uint64_t warps)
 {
 	uint64_t groups;
 
-	a->width = gn_tiles_least(a->columns, most_width);
-	a->tiles = gn_tiles_parts(a->columns, a->width);
-	groups = gn_tiles_least(warps / a->tiles, gn_tiles_parts(a->rows, least_rows));
-	a->group_rows = gn_tiles_parts(a->rows, groups ? groups : 1);
-	a->groups = gn_tiles_parts(a->rows, a->group_rows);
+	a->width = gn_matrix_least(a->columns, most_width);
+	a->tiles = gn_matrix_parts(a->columns, a->width);
+	groups = gn_matrix_least(warps / a->tiles, gn_matrix_parts(a->rows, least_rows));
+	a->group_rows = gn_matrix_parts(a->rows, groups ? groups : 1);
+	a->groups = gn_matrix_parts(a->rows, a->group_rows);
 }
 
 static int check_size(const struct gn_stencil *s, struct gn_error *error)
@@ -35,51 +35,127 @@ static int check_size(const struct gn_stencil *s, struct gn_error *error)
 	return 0;
 }
 
-static int run_step(struct simt_machine *machine, struct gn_stencil *s, struct gn_stencil_args *a,
-                    uint64_t step, struct simt_grid grid, struct gn_error *error)
+/* ---- a step ---- */
+
+struct job {
+	struct simt_machine *machine;
+	struct gn_stencil *stencil;
+	struct gn_stencil_args args;
+	struct simt_grid grid;
+	uint64_t step;
+	struct gn_stencil_args slot[GN_TILES_SLOTS]; /* of tiles */
+};
+
+static int run_whole(struct job *j, struct gn_error *error)
 {
+	struct gn_stencil *s = j->stencil;
 	int rc;
 
-	a->from = s->grid[step % 2];
-	a->to = s->grid[(step + 1) % 2];
-	rc = simt_launch(machine, &gn_stencil_step_kernel, grid, a);
-	rc = rc ? rc : simt_wait(machine);
+	j->args.from = s->grid[j->step % 2];
+	j->args.to = s->grid[(j->step + 1) % 2];
+	rc = simt_launch(j->machine, &gn_stencil_step_kernel, j->grid, &j->args);
+	rc = rc ? rc : simt_wait(j->machine);
 	if (rc)
-		return gn_error_set(error, rc, "stencil: %s", simt_message(machine));
+		return gn_error_set(error, rc, "stencil: %s", simt_message(j->machine));
 	rc = gn_array_failure(&s->grid[0], error);
 	return rc ? rc : gn_array_failure(&s->grid[1], error);
+}
+
+/*
+ * Rows [begin, end) of the new grid. A tile is a grid of its own: its rim, which stays as it is, are the rows
+ * around them, or rows of the grid's rim.
+ */
+static int do_tile(void *user, struct simt_stream *stream, unsigned slot, uint64_t tile,
+                   struct gn_error *error)
+{
+	struct job *j = (struct job *)user;
+	const struct gn_stencil *s = j->stencil;
+	struct gn_tiled *from = &s->tiled[j->step % 2], *to = &s->tiled[(j->step + 1) % 2];
+	const uint64_t row_bytes = s->columns * sizeof(float), begin = tile * s->tile_rows,
+	               end = gn_matrix_least(begin + s->tile_rows, s->rows), first = begin ? begin - 1 : 0,
+	               after = gn_matrix_least(end + 1, s->rows);
+	struct gn_stencil_args *a = &j->slot[slot];
+	int rc = gn_tiled_in(from, stream, slot, first * row_bytes, 0, (after - first) * row_bytes, error);
+
+	a->from = from->array[slot];
+	a->to = to->array[slot];
+	a->rows = after - first;
+	a->groups = gn_matrix_parts(a->rows, a->group_rows);
+	if (!rc)
+		rc = gn_tiles_launch(stream, &gn_stencil_step_kernel, j->grid, a, error);
+	return rc ? rc
+	          : gn_tiled_out(to, stream, slot, begin * row_bytes, (begin - first) * row_bytes,
+	                         (end - begin) * row_bytes, error);
+}
+
+static int run_tiles(struct job *j, struct gn_error *error)
+{
+	struct gn_stencil *s = j->stencil;
+	int rc = gn_tiles_run(j->machine, gn_matrix_parts(s->rows, s->tile_rows), do_tile, j, error);
+
+	if (!rc)
+		rc = gn_tiled_failure(&s->tiled[0], error);
+	return rc ? rc : gn_tiled_failure(&s->tiled[1], error);
+}
+
+/* ---- the run ---- */
+
+static void job_plan(struct job *j)
+{
+	const uint64_t block_warps = 4;
+	const struct gn_stencil *s = j->stencil;
+	struct simt_info info;
+	uint64_t warps;
+
+	simt_describe(j->machine, &info);
+	warps = gn_matrix_warps(&info, s->cache_bytes);
+	j->args.rows = s->tiled ? gn_matrix_least(s->tile_rows + 2, s->rows) : s->rows;
+	j->args.columns = s->columns;
+	plan(&j->args, warps);
+	j->grid.block_threads = (uint32_t)block_warps * info.warp_width;
+	j->grid.blocks =
+	    (uint32_t)gn_matrix_parts(gn_matrix_least(warps, j->args.tiles * j->args.groups), block_warps);
+}
+
+/* Room for the rows that a kernel reads: each of two tiles has its own. */
+static int lines_alloc(struct job *j, struct gn_error *error)
+{
+	struct simt_info info;
+	uint64_t warps, count;
+
+	simt_describe(j->machine, &info);
+	warps = (uint64_t)j->grid.blocks * j->grid.block_threads / info.warp_width;
+	count = warps * 3 * (j->args.width + 2);
+	j->args.lines = (float *)simt_alloc(
+	    j->machine, (j->stencil->tiled ? GN_TILES_SLOTS : 1) * count * sizeof *j->args.lines,
+	    SIMT_DEVICE);
+	if (!j->args.lines)
+		return gn_error_set(error, -GN_ENOMEM, "stencil: out of memory on the machine for rows");
+	for (unsigned k = 0; k < GN_TILES_SLOTS; k++) {
+		j->slot[k] = j->args;
+		j->slot[k].lines += k * count;
+	}
+	return 0;
 }
 
 int gn_stencil_run(struct simt_machine *machine, struct gn_stencil *s, uint64_t steps, double *seconds,
                    struct gn_error *error)
 {
-	const uint64_t block_warps = 4;
-	struct gn_stencil_args a;
-	struct simt_grid grid;
-	struct simt_info info;
-	uint64_t warps;
+	struct job j;
 	uint64_t begin;
 	int rc = check_size(s, error);
 
 	if (rc)
 		return rc;
-	memset(&a, 0, sizeof a);
-	a.rows = s->rows;
-	a.columns = s->columns;
-	simt_describe(machine, &info);
-	warps = gn_tiles_warps(&info, s->cache_bytes);
-	plan(&a, warps);
-	grid.block_threads = (uint32_t)block_warps * info.warp_width;
-	grid.blocks = (uint32_t)gn_tiles_parts(gn_tiles_least(warps, a.tiles * a.groups), block_warps);
-	grid.shared_bytes = 0;
-	a.lines = (float *)simt_alloc(
-	    machine, grid.blocks * block_warps * 3 * (a.width + 2) * sizeof *a.lines, SIMT_DEVICE);
-	if (!a.lines)
-		return gn_error_set(error, -GN_ENOMEM, "stencil: out of memory on the machine for rows");
+	memset(&j, 0, sizeof j);
+	j.machine = machine;
+	j.stencil = s;
+	job_plan(&j);
+	rc = lines_alloc(&j, error);
 	begin = simt_clock_ns();
-	for (uint64_t k = 0; k < steps && !rc; k++)
-		rc = run_step(machine, s, &a, k, grid, error);
+	for (; j.step < steps && !rc; j.step++)
+		rc = s->tiled ? run_tiles(&j, error) : run_whole(&j, error);
 	*seconds = 1e-9 * (double)(simt_clock_ns() - begin);
-	simt_free(machine, a.lines);
+	simt_free(machine, j.args.lines);
 	return rc;
 }

@@ -9,6 +9,8 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 
+#include "tiles/tiles.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +19,10 @@ struct gn_stencil {
 	struct gn_array grid[2]; /* f32, row after row; step k reads grid[k % 2] and writes the other */
 	uint64_t rows, columns;
 	uint64_t cache_bytes; /* of the cache in front of them; 0: none */
+	/* NULL: they are where they are. Else [2]: kernels read and write copies of tiles, of so many whole
+	 * rows each, and one more on either side. */
+	struct gn_tiled *tiled;
+	uint64_t tile_rows;
 };
 
 /*

@@ -15,6 +15,20 @@
  * `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25` for a
  * percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
  *
+ * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
+ *
+ *   pinned       host memory that the device reaches; what host:SIZE has without memory=
+ *   device       the device's own
+ *   managed      CUDA's managed memory: pages move to the side that touches them. It begins in host memory.
+ *                gn_store_flush brings it back there, and tells CUDA that its place is the device. All of a
+ *                machine's managed memory must fit 7/8 of what the device has free: more is refused
+ *   read-mostly  managed memory that gn_store_flush tells CUDA is mostly read: the device copies the pages
+ *                that it reads
+ *
+ * A file is copied into memory of that kind, so it needs `ro`. The cpu machine has no memory but the host's:
+ * there all kinds are as pinned, but with managed and read-mostly a file is mapped, with MADV_RANDOM: the
+ * system fetches each page when it is touched.
+ *
  * A GPU can only read a mapped file: on a GPU host:PATH needs `ro`.
  *
  * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may use
@@ -139,8 +153,8 @@ const char *gn_store_path(const struct gn_store *store);
 
 /*
  * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
- * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Returns 0,
- * -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
+ * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Device memory
+ * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
@@ -149,6 +163,7 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
+ * Managed memory comes back to host memory (memory= above), while no kernel uses it.
  * Returns 0, -GN_EIO, -GN_ENOSPC. Every later call returns a failure again, because the system reports bytes
  * that it could not write only once.
  */

@@ -3,86 +3,18 @@
  * The cuda machine: one device. No function waits for more than one stream, except where cudaFree does. No
  * function changes the calling thread's current device.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <mutex>
 
-#include <simt/machine.h>
+#include <simt/cuda_machine.h>
 
 namespace {
-
-struct cuda_stream {
-	struct simt_stream base; /* first */
-	cudaStream_t handle;
-	int adopted;
-};
-
-struct cuda_machine {
-	struct simt_machine base; /* first */
-	struct cuda_stream own;
-	int device;
-	struct simt_info info;
-};
-
-const struct cuda_machine *of(const struct simt_machine *m)
-{
-	return (const struct cuda_machine *)m;
-}
-
-struct cuda_stream *of(struct simt_stream *s)
-{
-	return (struct cuda_stream *)s;
-}
-
-/* The calling thread works on this device until the end of the scope. */
-class on_device {
-      public:
-	explicit on_device(int device)
-	{
-		if (cudaGetDevice(&before_) != cudaSuccess)
-			before_ = -1;
-		if (before_ == device)
-			before_ = -1;
-		else
-			cudaSetDevice(device);
-	}
-	explicit on_device(const struct simt_machine *m) : on_device(of(m)->device)
-	{
-	}
-	~on_device()
-	{
-		if (before_ >= 0)
-			cudaSetDevice(before_);
-	}
-
-      private:
-	int before_;
-};
 
 /*
  * A registration of 512 GiB or more has been seen to fail and to leave an error behind, so pieces are
  * smaller.
  */
 const size_t largest_piece = (size_t)64 << 30;
-
-/* Turn an error of the cuda runtime into a Grapnel error, and clear the runtime's error if possible. */
-int translate(struct gn_error *failure, cudaError_t rc, const char *what)
-{
-	if (rc == cudaSuccess)
-		return 0;
-	cudaGetLastError();
-	switch (rc) {
-	case cudaErrorMemoryAllocation:
-		return gn_error_set(failure, -GN_ENOMEM, "cuda: %s: out of memory; ask for less", what);
-	case cudaErrorNoKernelImageForDevice:
-	case cudaErrorInvalidDeviceFunction:
-		return gn_error_set(failure, -GN_ENODEV,
-		                    "cuda: %s: the program was not compiled for this GPU; build it for the "
-		                    "architecture of this GPU",
-		                    what);
-	default: return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
-	}
-}
 
 /* ---- memory ---- */
 
@@ -460,7 +392,7 @@ const struct simt_machine_ops ops = {cuda_alloc,   cuda_free,      pin,         
                                      prepare,      info,           close_machine, stream_create,
                                      stream_adopt, stream_destroy, stream_handle, launch,
                                      stream_wait,  stream_move,    reach,         export_,
-                                     import,       unimport,       reside};
+                                     import,       unimport,       reside,        &simt__cuda_managed};
 
 int describe(struct cuda_machine *c)
 {

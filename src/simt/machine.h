@@ -14,7 +14,20 @@ extern "C" {
 #endif
 
 /*
- * All members are set. The grid that launch gets is within bounds; launch copies the arguments before it
+ * Managed memory: host and device use the same address, and its pages move to the one that touches them. Any
+ * host thread, while no kernel uses the memory.
+ */
+struct simt_managed_ops {
+	/* Zeroed, in host memory. Returns 0 or -GN_ENOMEM: there is less free memory on the device. */
+	int (*alloc)(struct simt_machine *machine, size_t bytes, void **memory, struct gn_error *error);
+	void (*free)(struct simt_machine *machine, void *memory, size_t bytes);
+	/* Bring all of it to host memory, with a hint: kernels mostly read it, or read and write it. */
+	int (*settle)(struct simt_machine *machine, void *memory, size_t bytes, int read_mostly,
+	              struct gn_error *error);
+};
+
+/*
+ * All functions are set. The grid that launch gets is within bounds; launch copies the arguments before it
  * returns. A failure on a stream is stored in stream->failure.
  */
 struct simt_machine_ops {
@@ -44,6 +57,7 @@ struct simt_machine_ops {
 	int (*import)(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
 	void (*unimport)(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 	void (*reside)(struct simt_machine *machine, int more);
+	const struct simt_managed_ops *managed; /* NULL: the machine has no memory but the host's */
 };
 
 /*

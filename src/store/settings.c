@@ -24,6 +24,7 @@ static const struct option table[] = {
     {GN_OPTION_THREADS, "threads", "threads=N", "N from 1 to 64"},
     {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE", "SIZE from 1 to 2M"},
     {GN_OPTION_IO, "io", "io=uring|threads", "uring or threads"},
+    {GN_OPTION_MEMORY, "memory", "memory=pinned|device|managed|read-mostly", "one of the words"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
 
@@ -77,6 +78,18 @@ static int parse_io(const char *value, enum gn_store_io *io)
 	return 0;
 }
 
+static int parse_memory(const char *value, enum gn_store_memory *memory)
+{
+	static const char *const words[] = {"pinned", "device", "managed", "read-mostly"};
+
+	for (unsigned k = 0; value && k < sizeof words / sizeof words[0]; k++)
+		if (!strcmp(value, words[k])) {
+			*memory = (enum gn_store_memory)k;
+			return 0;
+		}
+	return -GN_EINVAL;
+}
+
 static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 {
 	uint64_t number = 0;
@@ -111,6 +124,7 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = value ? gn_size_parse(value, &number) : -GN_EINVAL;
 		s->options.transfer_bytes = (uint32_t)number;
 		return !rc && (!number || number > GN_STORE_MAX_TRANSFER) ? -GN_EINVAL : rc;
+	case GN_OPTION_MEMORY: return parse_memory(value, &s->memory);
 	default: return parse_io(value, &s->io);
 	}
 }
@@ -135,6 +149,7 @@ int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_s
 {
 	memset(settings, 0, sizeof *settings);
 	settings->direct = -1;
+	settings->memory = GN_MEMORY_UNSAID;
 	if (options)
 		settings->options = *options;
 	if (!settings->options.transfer_bytes)

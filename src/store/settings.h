@@ -24,6 +24,7 @@ enum gn_store_option {
 	GN_OPTION_THREADS = 1 << 6,
 	GN_OPTION_IO = 1 << 7,
 	GN_OPTION_TRANSFER = 1 << 8,
+	GN_OPTION_MEMORY = 1 << 9,
 	/* Options of every store behind queue pairs. */
 	GN_OPTIONS_QUEUES =
 	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
@@ -31,6 +32,15 @@ enum gn_store_option {
 
 /* How a file is read and written. */
 enum gn_store_io { GN_IO_AUTO, GN_IO_URING, GN_IO_THREADS };
+
+/* Where a host: store has its bytes. In the order of the words of memory=. */
+enum gn_store_memory {
+	GN_MEMORY_PINNED,
+	GN_MEMORY_DEVICE,
+	GN_MEMORY_MANAGED,
+	GN_MEMORY_READ_MOSTLY, /* managed, for kernels that only read */
+	GN_MEMORY_UNSAID       /* pinned; of a file its mapping */
+};
 
 struct gn_store_settings {
 	struct gn_store_options
@@ -40,6 +50,7 @@ struct gn_store_settings {
 	int direct;       /* O_DIRECT: 0, 1, or -1: if possible */
 	unsigned threads; /* of the controller; 0: the controller decides */
 	enum gn_store_io io;
+	enum gn_store_memory memory;
 };
 
 /*
