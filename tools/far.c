@@ -21,8 +21,7 @@ static const struct argp_option options[] = {
     {"baseline", OPT_BASELINE, "NAME", 0,
      "run what this is compared with: the same kernels without a cache, on data in the machine's own memory "
      "(incore), in pinned host memory (zerocopy), in CUDA's managed memory, on cpu a mapped file (managed), "
-     "or "
-     "in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)",
+     "or in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)",
      0},
     {0},
 };

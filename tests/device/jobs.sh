@@ -23,6 +23,9 @@ everywhere() {
   verified "$@" --store host --page 512
   verified "$@" --store host --page 64K --cache 8M
   verified "$@" --store host --mode direct
+  for baseline in incore zerocopy managed; do
+    verified "$@" --baseline "$baseline"
+  done
 }
 
 # graphs OPTION... - over graphs with skewed and even degrees, and a path; from a file too.
@@ -57,9 +60,22 @@ case $job in
   mvt | atax | bicg)
     everywhere --rows 1500 --columns 5000
     everywhere --rows 1500 --columns 5000 --passes 2
+    verified --rows 1500 --columns 5000 --baseline tiled
     ;;
-  stencil) everywhere --rows 1500 --columns 2100 --steps 5 ;;
-  add) everywhere --data 64M ;;
+  stencil)
+    everywhere --rows 1500 --columns 2100 --steps 5
+    verified --rows 1500 --columns 2100 --steps 5 --baseline tiled
+    ;;
+  add)
+    everywhere --data 64M
+    verified --data 64M --baseline tiled
+    ;;
+  sort)
+    for keys in uniform skewed equal; do
+      everywhere --count 3000001 --keys "$keys" --memory 8M
+      everywhere --count 1000001 --keys "$keys" --memory 4M --type f64
+    done
+    ;;
   query)
     "$grapnel" gen taxis --rows 3000000 taxis.gnt
     everywhere taxis.gnt --where 'distance >= 30' --sum total,tolls --avg 'total / distance' --max fare --group-by vendor

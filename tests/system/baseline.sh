@@ -52,6 +52,7 @@ for baseline in incore zerocopy managed; do
   by "$baseline" tc kron.gng --order never
   by "$baseline" tc ring.wel --undirected
   by "$baseline" query taxis.gnt --where 'distance >= 3' --sum total --group-by vendor
+  alike "$baseline" sort --count 30001 --type u64 --keys skewed --memory 64K --warp-width 8
 done
 
 for baseline in incore zerocopy managed tiled; do
@@ -111,7 +112,7 @@ for job in 'bfs kron.gng --source 0' 'add --data 1M' 'query taxis.gnt --sum tota
   # shellcheck disable=SC2086
   refuses 'baseline fast: give incore, zerocopy' $job --baseline fast
 done
-for job in 'bfs kron.gng --source 0' 'tc kron.gng' 'query taxis.gnt --sum total'; do
+for job in 'bfs kron.gng --source 0' 'tc kron.gng' 'query taxis.gnt --sum total' 'sort --count 9'; do
   # shellcheck disable=SC2086
   refuses 'baseline tiled is for add, mvt' $job --baseline tiled
 done
