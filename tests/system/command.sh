@@ -146,8 +146,10 @@ printf '>a\nACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT\n' >"$odd.fa"
 "$grapnel" gen kron --scale 6 "$odd.bel" >/dev/null
 # says_path COMMAND... - it ends well, and its report is JSON that has the path, escaped
 says_path() {
-  "$grapnel" "$@" --json odd.json >out 2>err && grep -qF '"odd\\xe9' odd.json ||
-    { echo "grapnel $*: its report lacks the path: $(cat err)"; bad=1; }
+  if ! "$grapnel" "$@" --json odd.json >out 2>err || ! grep -qF '"odd\\xe9' odd.json; then
+    echo "grapnel $*: its report lacks the path: $(cat err)"
+    bad=1
+  fi
 }
 says_path bfs "$odd.gng" --source 1
 says_path color "$odd.bel" --nodes 2
