@@ -106,13 +106,13 @@ static void as_on_the_host(void **state)
 	} cases[] = {{0, 16, 1, 0},     {0, 1, 1, 0},     {1, 5, 2, 0},     {5, 0, 3, 0},
 	             {6, 40, 4, 0},     {9, 16, 5, 0},    {9, 3, 0, 16384}, {10, 12, UINT64_MAX, 40000},
 	             {11, 5, 7, 30000}, {12, 1, 8, 16000}};
-	enum { CASES = sizeof cases / sizeof *cases };
+	const unsigned kinds = 8 * (unsigned)(sizeof cases / sizeof *cases);
 
 	(void)state;
 	for (unsigned w = 0; w < 3; w++) {
 		struct simt_machine *machine = machine_of("cpu", widths[w]);
 
-		for (unsigned k = w; k < CASES * 8; k += (w ? 5 : 1) * FEWER) {
+		for (unsigned k = w; k < kinds; k += (w ? 5 : 1) * FEWER) {
 			const unsigned c = k / 8;
 			const struct gn_generate_options o =
 			    options_of(k & 4 ? GN_GENERATOR_URAND : GN_GENERATOR_KRON, cases[c].scale,
