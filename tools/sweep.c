@@ -244,7 +244,7 @@ static int check_files(const struct sweep_request *q, struct gn_error *e)
 	return !rc && q->svg ? gn_graph_file_writable(q->svg, e) : rc;
 }
 
-static int sweep(struct sweep *s)
+static int run_sweep(struct sweep *s)
 {
 	struct gn_error e;
 	int status, rc = check_files(s->request, &e);
@@ -278,7 +278,7 @@ int tool_sweep(int argc, char **argv)
 	sweep_read_pressures(&q, "1,2,3,4,8,16", &e);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &q);
 	s->request = &q;
-	status = sweep(s);
+	status = run_sweep(s);
 	sweep_free(s);
 	free(s);
 	return status;
