@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,14 +62,10 @@ static void open_store(struct bench *b, const char *path, enum way way)
 	struct gn_cache_options c = {0};
 	char uri[4200];
 
-	snprintf(uri, sizeof uri, "%s:%s?ro", way == MMAP ? "host" : "file", path);
+	snprintf(uri, sizeof uri, way == MMAP ? "host:%s?ro&memory=read-mostly" : "file:%s?ro", path);
 	bench_must(gn_store_open(&b->store, b->machine, uri, NULL, &error), error.text);
-	if (way == MMAP) {
-		const struct gn_store_view *view = gn_store_view_of(b->store);
-
-		bench_must(madvise(view->memory, b->file.bytes, MADV_RANDOM), "madvise");
+	if (way == MMAP)
 		return;
-	}
 	c.page_bytes = (uint32_t)bench_number("page", 4096);
 	c.bytes = b->file.bytes / bench_number("share", 8);
 	bench_must(gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, &error), error.text);
