@@ -169,7 +169,8 @@ static int plan(struct job *j, struct request *q, struct gn_error *e)
 static int open_store(struct job *j, const struct request *q, unsigned use, struct gn_error *e)
 {
 	j->store[use] = j->far.stores;
-	return far_job_store(&j->far, use == FROM ? q->data : NULL, q->bytes, "a file of these keys", e);
+	return far_job_store(&j->far, use == FROM ? q->data : NULL, q->bytes, use != FROM || !q->data,
+	                     "a file of these keys", e);
 }
 
 static int open_stores(struct job *j, const struct request *q, struct gn_error *e)
@@ -182,7 +183,7 @@ static int open_stores(struct job *j, const struct request *q, struct gn_error *
 		rc = open_store(j, q, TO, e);
 	if (!rc && j->sort.plan.runs > 1)
 		rc = open_store(j, q, RUNS, e);
-	return rc ? rc : far_job_cache(&j->far, e);
+	return rc ? rc : far_job_ready(&j->far, e);
 }
 
 static int open_array(struct job *j, const struct request *q, unsigned use, struct gn_array *array,

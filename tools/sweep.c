@@ -15,7 +15,7 @@ static const struct argp_option options[] = {
      "bytes of the data over bytes of the cache, ascending; 1 is always among them (default 1,2,3,4,8,16)",
      0},
     {"baseline", OPT_BASELINE, "LIST", 0,
-     "measure these too: incore, zerocopy, managed; the job says what each is (default none)", 0},
+     "measure these too: incore, zerocopy, managed, tiled; the job says what each is (default none)", 0},
     {"repeat", OPT_REPEAT, "N", 0, "runs of each point, 1 to 99; the report shows the median (default 3)", 0},
     {"verify", OPT_VERIFY, NULL, 0, "have the job verify the first run of each point", 0},
     {"json", OPT_JSON, "FILE", 0,
@@ -68,7 +68,8 @@ static const struct argp argp = {
     "JOB [ARGUMENT...]",
     "Run a job over data in a store with smaller and smaller caches, and show how much slower it becomes. "
     "JOB "
-    "is bfs, cc, sssp, pagerank, bc, tc, add, mvt, atax, bicg, stencil or query, with its own arguments "
+    "is bfs, cc, sssp, pagerank, bc, tc, add, mvt, atax, bicg, stencil, sort or query, with its own "
+    "arguments "
     "behind it. Each run is a process of its own. The points take turns, after one run that does not count "
     "and tells how large the data is.\vThe slowdown is the time over that of the baseline incore if it is "
     "measured, else over that of the cache with room for all data (pressure 1). A point that the job refuses "

@@ -7,10 +7,10 @@
 
 #include "sweep.h"
 
-const char *const sweep_jobs[] = {"bfs", "cc",   "sssp", "pagerank", "bc",    "tc", "add",
-                                  "mvt", "atax", "bicg", "stencil",  "query", NULL};
+const char *const sweep_jobs[] = {"bfs", "cc",   "sssp", "pagerank", "bc",   "tc",    "add",
+                                  "mvt", "atax", "bicg", "stencil",  "sort", "query", NULL};
 
-const char *const sweep_baselines[] = {"incore", "zerocopy", "managed", NULL};
+const char *const sweep_baselines[] = {"incore", "zerocopy", "managed", "tiled", NULL};
 
 /* ---- the command line ---- */
 
@@ -81,10 +81,11 @@ int sweep_read_baselines(struct sweep_request *q, const char *text, struct gn_er
 		const unsigned place = baseline_of(at, length);
 
 		if (place == SWEEP_BASELINES || has_baseline(q, place))
-			return gn_error_set(e, -GN_EINVAL,
-			                    "--baseline %s: give incore, zerocopy or managed, or several of "
-			                    "them with commas between them, each once",
-			                    text);
+			return gn_error_set(
+			    e, -GN_EINVAL,
+			    "--baseline %s: give incore, zerocopy, managed or tiled, or several of "
+			    "them with commas between them, each once",
+			    text);
 		q->baseline[q->baselines++] = place;
 		at += length;
 		if (!*at)

@@ -48,6 +48,7 @@ mvt --rows 100 --columns 200 --page 512
 atax --rows 100 --columns 200 --page 512
 bicg --rows 100 --columns 200 --page 512 --store file
 stencil --rows 100 --columns 200 --page 512
+sort --count 20000 --page 512
 query taxis.gnt --sum total,tolls --group-by vendor
 END
 
