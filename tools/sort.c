@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "far_job.h"
+#include "graph/io.h"
 #include "spread/mix.h"
 
 enum { OPT_DATA = 0x200, OPT_COUNT, OPT_KEYS, OPT_TYPE, OPT_MEMORY, OPT_OUT, OPT_VERIFY };
@@ -237,12 +239,23 @@ static int run_sort(struct job *j, double *seconds, struct gn_error *e)
 
 /* ---- the verifier ---- */
 
-/* Bytes [at, at + bytes) of the keys as they were. */
-static int read_input(struct job *j, const struct request *q, uint64_t at, uint64_t bytes, void *to,
-                      struct gn_error *e)
+static int read_data(const char *path, uint64_t at, uint64_t bytes, void *to, struct gn_error *e)
+{
+	uint64_t file_bytes;
+	int fd, rc = gn__input_open(path, &fd, &file_bytes, e);
+
+	if (rc)
+		return rc;
+	rc = gn__input_read(fd, path, at, to, bytes, e);
+	close(fd);
+	return rc;
+}
+
+/* Bytes [at, at + bytes) of the keys as they were, from where they came: a store may have changed them. */
+static int read_input(const struct request *q, uint64_t at, uint64_t bytes, void *to, struct gn_error *e)
 {
 	if (q->data)
-		return gn_store_read_host(j->far.store[j->store[FROM]], at, to, bytes, e);
+		return read_data(q->data, at, bytes, to, e);
 	make_keys(q, at, bytes, to);
 	return 0;
 }
@@ -282,7 +295,7 @@ static int check_set(struct job *j, const struct request *q, char *buffer, struc
 		if (!rc)
 			gn_sort_sum_add(&is, q->type, buffer + (at ? q->key_bytes : 0), bytes / q->key_bytes);
 		if (!rc)
-			rc = read_input(j, q, at, bytes, buffer, e);
+			rc = read_input(q, at, bytes, buffer, e);
 		if (!rc)
 			gn_sort_sum_add(&was, q->type, buffer, bytes / q->key_bytes);
 	}
@@ -295,7 +308,7 @@ static int check_set(struct job *j, const struct request *q, char *buffer, struc
 static int check_qsort(struct job *j, const struct request *q, char *want, char *got, struct gn_error *e)
 {
 	uint64_t k = 0;
-	int rc = read_input(j, q, 0, q->bytes, want, e);
+	int rc = read_input(q, 0, q->bytes, want, e);
 
 	if (!rc)
 		rc = read_output(j, 0, q->bytes, got, e);
