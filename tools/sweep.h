@@ -24,7 +24,7 @@ extern "C" {
 
 enum {
 	SWEEP_PRESSURES = 32,
-	SWEEP_BASELINES = 3,
+	SWEEP_BASELINES = 4,
 	SWEEP_POINTS = SWEEP_PRESSURES + SWEEP_BASELINES,
 	SWEEP_RUNS = 99,         /* of a point */
 	SWEEP_LEAST_FRAMES = 16, /* a smaller cache is left out */

@@ -101,14 +101,6 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* What a run said may be in any encoding. */
-static json_t *text(const char *t)
-{
-	json_t *v = t ? json_string(t) : json_null();
-
-	return v ? v : json_string("(not UTF-8)");
-}
-
 /* A copy of a member of a point's report; null where it has none. */
 static json_t *copy(const struct sweep_point *p, const char *object, const char *member)
 {
@@ -150,9 +142,10 @@ static json_t *point_json(const struct sweep *s, const struct sweep_point *p)
 	                                       copy(p, NULL, "load_seconds"))
 	                           : json_pack("{s:f, s:I}", "pressure", p->pressure, "cache_bytes",
 	                                       (json_int_t)p->cache_bytes);
-	int bad = json_object_update_new(
-	    root, json_pack("{s:b, s:b, s:i, s:o}", "failed", p->state == SWEEP_FAILED, "left_out",
-	                    p->state == SWEEP_LEFT_OUT, "exit_status", p->status, "message", text(p->why)));
+	int bad =
+	    json_object_update_new(root, json_pack("{s:b, s:b, s:i, s:o}", "failed", p->state == SWEEP_FAILED,
+	                                           "left_out", p->state == SWEEP_LEFT_OUT, "exit_status",
+	                                           p->status, "message", tool_json_text(p->why)));
 
 	bad |= json_object_update_new(root, times_json(s, p));
 	bad |= json_object_update_new(root, traffic_json(p));
@@ -191,7 +184,7 @@ static json_t *job_json(const struct sweep *s)
 	json_t *all = json_array();
 
 	for (char *const *word = s->request->job; *word; word++)
-		json_array_append_new(all, text(*word));
+		json_array_append_new(all, tool_json_text(*word));
 	return all;
 }
 

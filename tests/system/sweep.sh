@@ -53,8 +53,10 @@ query taxis.gnt --sum total,tolls --group-by vendor
 END
 
 # A job that has the baseline is measured with it; of one that has not it is left out.
-"$grapnel" sweep --repeat 1 --pressure 1 --baseline incore --json sweep.json add --data 1M >said
-"$python" "$judge" sweep.json '' 1 1
+"$grapnel" sweep --repeat 1 --pressure 1 --baseline incore,tiled --json sweep.json add --data 1M >said
+"$python" "$judge" sweep.json '' 1 1 incore tiled
+"$grapnel" sweep --repeat 1 --pressure 1 --baseline incore,tiled --json sweep.json cc kron.gng --page 512 >said
+"$python" "$judge" sweep.json '' 1 1 incore tiled:out
 
 # What would have too few pages is left out, and said.
 "$grapnel" sweep --repeat 1 --pressure 1,100 --json sweep.json add --data 64K --page 512 >said

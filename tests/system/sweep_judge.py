@@ -1,4 +1,4 @@
-# What a sweep wrote: sweep_judge.py SWEEP.json SWEEP.svg-OR-EMPTY REPEAT PRESSURE[:failed|:out]...
+# What a sweep wrote: sweep_judge.py SWEEP.json SWEEP.svg-OR-EMPTY REPEAT PRESSURE-OR-BASELINE[:failed|:out]...
 import json
 import math
 import statistics
@@ -6,13 +6,16 @@ import sys
 from xml.etree import ElementTree
 
 report = json.load(open(sys.argv[1]))
-repeat, want = int(sys.argv[3]), [word.split(":") for word in sys.argv[4:]]
+repeat, all_wanted = int(sys.argv[3]), [word.split(":") for word in sys.argv[4:]]
+want = [word for word in all_wanted if word[0][0].isdigit()]
 assert report["schema"] == "grapnel-sweep-1" and report["version"] and report["context"]["date"]
 assert report["context"]["executable"] == "grapnel sweep" and report["machine"]["name"] == "cpu"
 assert report["repeat"] == repeat and isinstance(report["job"], list)
 
 points, data, page = report["points"], report["data_bytes"], report["page_bytes"]
 assert [p["pressure"] for p in points] == [float(word[0]) for word in want]
+baselines = [[p["baseline"]] + (["failed"] if p["failed"] else ["out"] if p["left_out"] else []) for p in report["baselines"]]
+assert baselines == [word for word in all_wanted if word not in want], baselines
 assert all(a["cache_bytes"] > b["cache_bytes"] for a, b in zip(points, points[1:]))
 
 

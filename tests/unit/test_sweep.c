@@ -76,6 +76,9 @@ static void test_baselines_are_known_and_given_once(void **state)
 	assert_int_equal(q.baselines, 2);
 	assert_string_equal(sweep_baselines[q.baseline[0]], "managed");
 	assert_string_equal(sweep_baselines[q.baseline[1]], "incore");
+	assert_int_equal(sweep_read_baselines(&q, "tiled,managed,zerocopy,incore", &e), 0);
+	assert_int_equal(q.baselines, SWEEP_BASELINES);
+	assert_null(sweep_baselines[SWEEP_BASELINES]);
 	for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
 		assert_int_equal(sweep_read_baselines(&q, wrong[k], &e), -GN_EINVAL);
 }
