@@ -209,7 +209,8 @@ faster or slower without a number, the number is 1. Bars without a number are le
 
 The verdicts are strict:
 
-* *reproduced*: ours reaches the paper's number: a bound is reached, a factor is within 15 %, a share within 10 points.
+* *reproduced*: ours reaches the paper's number: a bound is reached, a factor is within 15 % (10 % where the
+paper's number is about 1), a share within 10 points.
 * *same direction*: ours is on the same side, but does not reach the number. It is also the best verdict where ours was measured
   under other conditions: an absolute figure that a newer machine exceeds, host memory where the paper has SSDs, processes on a
   CPU where the paper has GPUs. The reason says which.
