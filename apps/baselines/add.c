@@ -86,7 +86,7 @@ SIMT_FN void add_alone(const struct gn_base_add_args *a, uint64_t first, uint64_
  * fetched. */
 SIMT_FN int add_page(const struct gn_base_add_args *a, uint64_t first)
 {
-	const uint32_t warp = gn_base_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	struct gn_page p, q, r;
 	int done = 0;
 
@@ -120,7 +120,7 @@ SIMT_KERNEL(gn_base_add_page, struct gn_base_add_args)
  */
 SIMT_FN uint64_t add_pages(const struct gn_base_add_args *a, uint64_t first, uint64_t end)
 {
-	const uint32_t warp = gn_base_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	struct gn_range x = gn_range_begin(&a->a, warp, first, end, GN_READ);
 	struct gn_range y = gn_range_begin(&a->b, warp, first, end, GN_READ);
 	struct gn_range z = gn_range_begin(&a->c, warp, first, end, GN_OVERWRITE);

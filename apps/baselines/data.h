@@ -41,11 +41,6 @@ SIMT_FN void gn_base_report(uint64_t *counter, uint64_t wrong)
 
 /* ---- who am I ---- */
 
-SIMT_FN uint32_t gn_base_whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 SIMT_FN uint64_t gn_base_warp(void)
 {
 	return simt_global_thread() / simt_warp_width();
@@ -88,17 +83,17 @@ SIMT_FN uint64_t gn_base_compare_page(const struct gn_array *array, uint64_t fir
 	struct gn_page page;
 	uint64_t wrong;
 
-	if (gn_array_acquire(array, gn_base_whole_warp(), first, GN_READ, &page))
+	if (gn_array_acquire(array, simt_whole_warp(), first, GN_READ, &page))
 		return gn_base_compare_scalar(array, first, count);
 	wrong = gn_base_compare((const uint32_t *)page.data + (first - page.first), first, count);
-	gn_array_release(array, gn_base_whole_warp(), &page);
+	gn_array_release(array, simt_whole_warp(), &page);
 	return wrong;
 }
 
 /* And with words [first, end) of any number of pages: by a loop over them. */
 SIMT_FN uint64_t gn_base_compare_range(const struct gn_array *array, uint64_t first, uint64_t end)
 {
-	struct gn_range r = gn_range_begin(array, gn_base_whole_warp(), first, end, GN_READ);
+	struct gn_range r = gn_range_begin(array, simt_whole_warp(), first, end, GN_READ);
 	struct gn_page page;
 	uint64_t wrong = 0;
 

@@ -24,9 +24,9 @@ SIMT_FN void gn_base_pages_copy(const struct gn_base_pages_args *a)
 	for (uint64_t k = gn_base_warp(); k < a->touches; k += gn_base_warps()) {
 		const uint64_t first = gn_base_touch(&a->order, k) * page_words;
 
-		simt_copy(gn_base_whole_warp(), to, a->memory + first, a->page_bytes);
+		simt_copy(simt_whole_warp(), to, a->memory + first, a->page_bytes);
 		wrong += gn_base_compare((const uint32_t *)(const void *)to, first, page_words);
-		simt_warp_sync(gn_base_whole_warp());
+		simt_warp_sync(simt_whole_warp());
 	}
 	gn_base_report(a->wrong, wrong);
 }
@@ -48,7 +48,7 @@ SIMT_KERNEL(gn_base_pages_cached, struct gn_base_pages_args)
 SIMT_FN uint64_t compare_pages(const struct gn_base_pages_args *a, uint32_t count, uint64_t page,
                                const char *mine)
 {
-	const uint32_t warp = gn_base_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const uint64_t page_words = a->page_bytes / 4;
 	uint64_t wrong = 0;
 
@@ -78,7 +78,7 @@ SIMT_FN void note_coming(const struct gn_base_pages_args *a, uint64_t page, uint
 
 SIMT_FN void gn_base_pages_noted(const struct gn_base_pages_args *a)
 {
-	const uint32_t warp = gn_base_whole_warp(),
+	const uint32_t warp = simt_whole_warp(),
 	               batch = a->batch < simt_warp_width() ? a->batch : simt_warp_width();
 	uint64_t wrong = 0, used = simt_lane();
 
@@ -117,10 +117,10 @@ SIMT_FN void gn_base_pages_batch(const struct gn_base_pages_args *a)
 		const int wants = simt_lane() < count;
 		const uint64_t page = wants ? gn_base_touch(&a->order, k + simt_lane()) : 0;
 		const struct gn_pinned pinned = SIMT_COLD(gn_cache_pin_each)(
-		    a->array.pages.cache, gn_base_whole_warp(), wants, page, GN_READ);
+		    a->array.pages.cache, simt_whole_warp(), wants, page, GN_READ);
 
 		wrong += compare_pages(a, count, page, pinned.hold.data);
-		simt_warp_sync(gn_base_whole_warp());
+		simt_warp_sync(simt_whole_warp());
 		if (wants && pinned.hold.data)
 			gn_cache_unpin(1u << simt_lane(), &pinned.hold);
 	}

@@ -117,7 +117,7 @@ SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint6
 
 SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int count)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct reader r = reader_init(a, plain, count);
 
@@ -128,7 +128,7 @@ SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int coun
 
 SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct reader r = reader_init(a, plain, count);
 

@@ -150,7 +150,7 @@ SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_ch
 
 SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	struct seeker s = seeker_init(a);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
@@ -170,7 +170,7 @@ SIMT_KERNEL(gn_bfs_parents, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	struct seeker s = seeker_init(a);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
@@ -183,7 +183,7 @@ SIMT_KERNEL(gn_bfs_parents_chunks, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))

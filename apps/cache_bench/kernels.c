@@ -49,11 +49,6 @@ SIMT_FN uint64_t draw(const struct gn_cb_args *a, uint64_t k, uint64_t bound)
 	return (x ^ x >> 31) % bound;
 }
 
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 SIMT_FN uint64_t warp_index(void)
 {
 	return simt_global_thread() / simt_warp_width();
@@ -165,10 +160,10 @@ SIMT_FN void gn_cb_copy(const struct gn_cb_args *a)
 	for (uint64_t k = warp_index(); k < a->touches; k += warp_count()) {
 		uint64_t page = draw(a, k, a->pages);
 
-		simt_copy(whole_warp(), to, a->store + page * page_words, a->page_bytes);
+		simt_copy(simt_whole_warp(), to, a->store + page * page_words, a->page_bytes);
 		wrong += ((const uint32_t *)(const void *)to)[simt_lane()] !=
 		         word_at(page * page_words + simt_lane());
-		simt_warp_sync(whole_warp());
+		simt_warp_sync(simt_whole_warp());
 	}
 	report(a, wrong);
 }
@@ -180,8 +175,8 @@ SIMT_FN void gn_cb_warm(const struct gn_cb_args *a)
 	struct gn_page page;
 
 	for (uint64_t k = warp_index(); k * page_words < a->words; k += warp_count())
-		if (!gn_array_acquire(&a->paged, whole_warp(), k * page_words, 0, &page))
-			gn_array_release(&a->paged, whole_warp(), &page);
+		if (!gn_array_acquire(&a->paged, simt_whole_warp(), k * page_words, 0, &page))
+			gn_array_release(&a->paged, simt_whole_warp(), &page);
 }
 SIMT_KERNEL(gn_cb_warm, struct gn_cb_args)
 
@@ -248,10 +243,10 @@ SIMT_FN void gn_cb_pinned(const struct gn_cb_args *a)
 	for (uint64_t i = warp_index() * width; i < a->words; i += warp_count() * width) {
 		const uint64_t mine = i + simt_lane();
 
-		if (gn_array_acquire(&a->paged, whole_warp(), i, 0, &page))
+		if (gn_array_acquire(&a->paged, simt_whole_warp(), i, 0, &page))
 			continue;
 		wrong += ((const uint32_t *)page.data)[mine - page.first] != word_at(mine);
-		gn_array_release(&a->paged, whole_warp(), &page);
+		gn_array_release(&a->paged, simt_whole_warp(), &page);
 	}
 	report(a, wrong);
 }
@@ -385,7 +380,7 @@ SIMT_FN void gn_cb_range(const struct gn_cb_args *a)
 
 	if (begin >= end)
 		return;
-	r = gn_range_begin(&a->paged, whole_warp(), begin * page_words, end * page_words, 0);
+	r = gn_range_begin(&a->paged, simt_whole_warp(), begin * page_words, end * page_words, 0);
 	while (gn_range_next(&r, &page))
 		wrong += wrong_page(&page);
 	report(a, wrong + (gn_range_end(&r) != 0));
@@ -399,12 +394,12 @@ SIMT_FN void gn_cb_page(const struct gn_cb_args *a)
 	struct gn_page page;
 
 	for (uint64_t k = warp_index(); k * page_words < a->words; k += warp_count()) {
-		if (gn_array_acquire(&a->paged, whole_warp(), k * page_words, 0, &page)) {
+		if (gn_array_acquire(&a->paged, simt_whole_warp(), k * page_words, 0, &page)) {
 			wrong++;
 			continue;
 		}
 		wrong += wrong_page(&page);
-		gn_array_release(&a->paged, whole_warp(), &page);
+		gn_array_release(&a->paged, simt_whole_warp(), &page);
 	}
 	report(a, wrong);
 }
@@ -419,20 +414,20 @@ SIMT_FN uint32_t wrong_pages(const struct gn_cb_args *a, uint64_t k, uint64_t en
 	const uint64_t page_words = a->page_bytes / 4;
 	const uint32_t lanes = end - k < simt_warp_width() ? (uint32_t)(end - k) : simt_warp_width();
 	const int has_one = simt_lane() < lanes;
-	const uint32_t mask = simt_ballot(whole_warp(), has_one);
+	const uint32_t mask = simt_ballot(simt_whole_warp(), has_one);
 	struct gn_page page = {0, 0, 0, {0, 0}};
 	uint32_t failed, wrong;
 	int rc = 0;
 
 	if (has_one)
 		rc = gn_array_acquire_each(&a->paged, mask, (k + simt_lane()) * page_words, GN_READ, &page);
-	failed = simt_ballot(whole_warp(), rc != 0);
+	failed = simt_ballot(simt_whole_warp(), rc != 0);
 	wrong = failed != 0;
 	for (uint32_t lane = 0; lane < lanes && !failed; lane++) {
 		struct gn_page one = {0, (k + lane) * page_words, page_words, {0, 0}};
 
 		one.data =
-		    (void *)(uintptr_t)simt_shfl_u64(whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
+		    (void *)(uintptr_t)simt_shfl_u64(simt_whole_warp(), (uint64_t)(uintptr_t)page.data, lane);
 		wrong += wrong_page(&one);
 	}
 	if (has_one && !rc)
@@ -473,12 +468,12 @@ SIMT_FN void gn_cb_touch(const struct gn_cb_args *a)
 	for (uint64_t k = warp_index(); k < a->touches; k += warp_count()) {
 		uint64_t first = draw(a, k, a->pages) * page_words;
 
-		if (gn_array_acquire(&a->paged, whole_warp(), first, 0, &page)) {
+		if (gn_array_acquire(&a->paged, simt_whole_warp(), first, 0, &page)) {
 			wrong++;
 			continue;
 		}
 		wrong += ((const uint32_t *)page.data)[simt_lane()] != word_at(first + simt_lane());
-		gn_array_release(&a->paged, whole_warp(), &page);
+		gn_array_release(&a->paged, simt_whole_warp(), &page);
 	}
 	report(a, wrong);
 }

@@ -149,7 +149,7 @@ SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uin
 
 SIMT_FN void visit_all(const struct gn_cc_args *a, const int hook)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, hook);
 
@@ -160,7 +160,7 @@ SIMT_FN void visit_all(const struct gn_cc_args *a, const int hook)
 
 SIMT_FN void visit_chunks(const struct gn_cc_args *a, const int hook)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, hook);
 

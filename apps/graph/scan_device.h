@@ -69,11 +69,6 @@ SIMT_FN int gn_scan_is_vertex(const struct gn_scan *scan, uint32_t vertex)
 	return 0;
 }
 
-SIMT_FN uint32_t gn_scan_whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /* The warp's next items: first to first + batch - 1. */
 SIMT_FN uint64_t gn_scan_take(const struct gn_scan *scan, uint32_t warp)
 {

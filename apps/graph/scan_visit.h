@@ -98,7 +98,7 @@ SIMT_INLINE_FN void gn_scan_visit_items(void *job, uint32_t warp, uint64_t begin
 SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_scan_list_of *list,
                                         gn_scan_do_part *part, gn_scan_do_round *round)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		gn_scan_visit_items(job, warp, at, gn_scan_taken_end(s, at), list, part, round);
@@ -108,7 +108,7 @@ SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_s
 SIMT_INLINE_FN void gn_scan_visit_chunks(const struct gn_scan *s, void *job, gn_scan_value_of *value,
                                          gn_scan_do_part *part)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++) {

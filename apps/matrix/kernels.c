@@ -70,7 +70,7 @@ SIMT_INLINE_FN float add_piece(const struct gn_matrix_args *a, float *column_par
 /* A row ends: what the lanes have becomes the product of its part in this tile. */
 SIMT_FN void end_row(struct tile *t, uint64_t row)
 {
-	const float dot = warp_sum(gn_matrix_whole_warp(), t->dot);
+	const float dot = warp_sum(simt_whole_warp(), t->dot);
 
 	if (!simt_lane())
 		t->row_parts[row] = dot;
@@ -114,7 +114,7 @@ SIMT_INLINE_FN int add_range(const struct gn_matrix_args *a, struct tile *t, uin
                              int dots, int sums)
 {
 	while (begin < end) {
-		struct gn_range r = gn_range_begin(&a->a, gn_matrix_whole_warp(), begin, end, GN_READ);
+		struct gn_range r = gn_range_begin(&a->a, simt_whole_warp(), begin, end, GN_READ);
 		struct gn_page page;
 		int rc;
 
@@ -168,7 +168,7 @@ SIMT_FN int add_twice(const struct gn_matrix_args *a, struct tile *t, uint64_t b
 {
 	if (!add_range(a, t, begin * a->columns, end * a->columns, 1, 0))
 		return 0;
-	simt_warp_sync(gn_matrix_whole_warp()); /* the products of the rows are there for all lanes */
+	simt_warp_sync(simt_whole_warp()); /* the products of the rows are there for all lanes */
 	return add_range(a, t, begin * a->columns, end * a->columns, 0, 1);
 }
 

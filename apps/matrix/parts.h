@@ -16,11 +16,6 @@ SIMT_FN uint64_t gn_matrix_parts(uint64_t all, uint64_t part)
 	return all / part + (all % part != 0);
 }
 
-SIMT_FN uint32_t gn_matrix_whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /*
  * How many warps read side by side. With many more the cache would drop what it read ahead for one before its
  * turn.

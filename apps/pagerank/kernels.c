@@ -188,8 +188,8 @@ SIMT_FN void gn_pagerank_take(const struct gn_pagerank_args *a)
 		a->come[v] = 0;
 		given += share * a->degree[v];
 	}
-	moved = sum_of_warp(gn_scan_whole_warp(), moved);
-	given = sum_of_warp(gn_scan_whole_warp(), given);
+	moved = sum_of_warp(simt_whole_warp(), moved);
+	given = sum_of_warp(simt_whole_warp(), given);
 	if (simt_lane() == 0) {
 		simt_reduce_add_relaxed_dev_u64(&a->counts->moved, moved);
 		simt_reduce_add_relaxed_dev_u64(&a->counts->given, given);

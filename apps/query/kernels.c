@@ -418,7 +418,7 @@ SIMT_FN uint64_t take_batch(const struct gn_query_args *a, uint32_t warp)
 
 SIMT_FN void gn_query_rows(const struct gn_query_args *a)
 {
-	const uint32_t warp = simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
+	const uint32_t warp = simt_whole_warp();
 	struct worker w = worker_init(a);
 
 	for (uint64_t first = take_batch(a, warp); first < a->zone_count; first = take_batch(a, warp)) {

@@ -26,7 +26,7 @@ SIMT_INLINE_FN uint64_t read_key(const struct gn_array *a, uint64_t i, int wide)
 SIMT_INLINE_FN void fetch_piece(const struct gn_sort_move_args *a, uint64_t begin, uint64_t end, uint64_t to,
                                 int wide)
 {
-	struct gn_range r = gn_range_begin(&a->a, gn_sort_whole_warp(), begin, end, GN_READ);
+	struct gn_range r = gn_range_begin(&a->a, simt_whole_warp(), begin, end, GN_READ);
 	struct gn_page page;
 
 	while (gn_range_next(&r, &page))
@@ -95,7 +95,7 @@ SIMT_INLINE_FN uint64_t key_for(const struct gn_sort_move_args *a, uint64_t i, i
 
 SIMT_INLINE_FN void put_tile(const struct gn_sort_move_args *a, uint64_t begin, uint64_t end, int wide)
 {
-	struct gn_range r = gn_range_begin(&a->a, gn_sort_whole_warp(), begin, end, GN_OVERWRITE);
+	struct gn_range r = gn_range_begin(&a->a, simt_whole_warp(), begin, end, GN_OVERWRITE);
 	struct gn_page page;
 
 	while (gn_range_next(&r, &page))

@@ -7,11 +7,6 @@
 
 #include <grapnel/simt.h>
 
-SIMT_FN uint32_t gn_sort_whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 SIMT_FN uint64_t gn_sort_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

@@ -19,7 +19,7 @@ SIMT_FN uint64_t sum_up_to_lane(uint64_t value)
 
 	for (uint32_t step = 1; step < simt_warp_width(); step *= 2) {
 		const uint64_t before =
-		    simt_shfl_u64(gn_sort_whole_warp(), value, lane >= step ? lane - step : lane);
+		    simt_shfl_u64(simt_whole_warp(), value, lane >= step ? lane - step : lane);
 
 		value += lane >= step ? before : 0;
 	}
@@ -38,7 +38,7 @@ SIMT_FN uint64_t add_up(uint64_t *number, uint64_t count)
 
 		if (i < count)
 			number[i] = before + up_to - own;
-		before += simt_shfl_u64(gn_sort_whole_warp(), up_to, width - 1);
+		before += simt_shfl_u64(simt_whole_warp(), up_to, width - 1);
 	}
 	return before;
 }
@@ -64,7 +64,7 @@ SIMT_KERNEL(gn_radix_scan, struct gn_radix_args)
  */
 SIMT_FN uint32_t count_digit(uint32_t *count, int in, uint32_t digit)
 {
-	const uint32_t mask = simt_ballot(gn_sort_whole_warp(), in);
+	const uint32_t mask = simt_ballot(simt_whole_warp(), in);
 	uint32_t same, before;
 
 	if (!in)

@@ -50,11 +50,6 @@ uint64_t spread_most_edges(const struct gn_graph *whole, uint32_t nodes);
 /* A vertex with so many edges is shared by the lanes of a warp; else each lane takes a vertex. */
 enum { SPREAD_LONG = 64 };
 
-SIMT_FN uint32_t spread_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 SIMT_FN uint64_t spread_degree(const struct spread_graph *g, uint32_t vertex)
 {
 	return g->offsets[vertex + 1] - g->offsets[vertex];
@@ -71,7 +66,7 @@ SIMT_FN uint64_t spread_push(const struct spread_graph *g, const void *args,
                              int (*ready)(const void *args, uint32_t vertex, uint64_t *what),
                              int (*send)(const void *args, uint64_t what, uint64_t edge))
 {
-	const uint32_t warp = spread_warp(), lane = simt_lane();
+	const uint32_t warp = simt_whole_warp(), lane = simt_lane();
 	uint64_t found = 0;
 	int rc = 0;
 

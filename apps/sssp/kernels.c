@@ -215,7 +215,7 @@ SIMT_KERNEL(gn_sssp_relax_chunks, struct gn_sssp_args)
 /* Warps go round all vertices together: lanes put vertices into the list in their order. */
 SIMT_FN void gn_sssp_split(const struct gn_sssp_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const uint64_t vertices = a->scan.graph.vertices;
 	uint32_t least = a->none;
 

@@ -36,7 +36,7 @@ SIMT_FN float *line_of(const struct tile *t, uint64_t row)
 SIMT_FN int read_row(const struct gn_stencil_args *a, const struct tile *t, uint64_t row)
 {
 	const uint64_t start = row * a->columns + t->left, end = row * a->columns + t->right;
-	struct gn_range r = gn_range_begin(&a->from, gn_matrix_whole_warp(), start, end, GN_READ);
+	struct gn_range r = gn_range_begin(&a->from, simt_whole_warp(), start, end, GN_READ);
 	float *line = line_of(t, row);
 	struct gn_page page;
 	int rc;
@@ -65,8 +65,7 @@ SIMT_FN float new_value(const struct gn_stencil_args *a, const struct tile *t, u
 SIMT_FN int write_row(const struct gn_stencil_args *a, const struct tile *t, uint64_t row)
 {
 	const uint64_t start = row * a->columns, end = start + t->after;
-	struct gn_range r =
-	    gn_range_begin(&a->to, gn_matrix_whole_warp(), start + t->first, end, GN_OVERWRITE);
+	struct gn_range r = gn_range_begin(&a->to, simt_whole_warp(), start + t->first, end, GN_OVERWRITE);
 	struct gn_page page;
 	int rc;
 
@@ -86,9 +85,9 @@ SIMT_FN void step_tile(const struct gn_stencil_args *a, const struct tile *t)
 
 	for (uint64_t row = t->begin; row < t->end && good; row++) {
 		good = row + 1 == a->rows || read_row(a, t, row + 1);
-		simt_warp_sync(gn_matrix_whole_warp()); /* the lines are there for all lanes */
+		simt_warp_sync(simt_whole_warp()); /* the lines are there for all lanes */
 		good = good && write_row(a, t, row);
-		simt_warp_sync(gn_matrix_whole_warp()); /* nobody reads the oldest line any more */
+		simt_warp_sync(simt_whole_warp()); /* nobody reads the oldest line any more */
 	}
 }
 

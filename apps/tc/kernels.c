@@ -197,7 +197,7 @@ SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uin
 
 SIMT_FN void gn_tc_count(const struct gn_tc_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a);
 
@@ -224,7 +224,7 @@ SIMT_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_c
 
 SIMT_FN void gn_tc_count_chunks(const struct gn_tc_args *a)
 {
-	const uint32_t warp = gn_scan_whole_warp();
+	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a);
 

@@ -72,6 +72,9 @@ SIMT_FN uint64_t simt_global_threads(void);
 /* simt_warp_width - lanes in a warp: 32 on cuda; on cpu the machine's setting, 1 to 32. */
 SIMT_FN uint32_t simt_warp_width(void);
 
+/* simt_whole_warp - the mask of all lanes of a warp, for warps of which every lane is there. */
+SIMT_FN uint32_t simt_whole_warp(void);
+
 /* simt_lane - index of this thread in its warp, from 0. */
 SIMT_FN uint32_t simt_lane(void);
 

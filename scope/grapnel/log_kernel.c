@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_kernel.h"
 
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /* The messages of all lanes, as gn__net_append does it for up to four words: more of them. */
 SIMT_FN int append_long(const struct scope_log_args *a, struct gn__log *log, uint64_t head, uint64_t value)
 {
-	const uint32_t mask = whole_warp(), lanes = simt_warp_width();
+	const uint32_t mask = simt_whole_warp(), lanes = simt_warp_width();
 	uint64_t ticket = 0;
 	int rc = 0;
 
@@ -35,7 +30,7 @@ SIMT_FN int append_group(const struct scope_log_args *a, struct gn__log *log, ui
 {
 	const struct gn__net_words w = {head, value, value + 1, value + 2};
 
-	return a->words <= SCOPE_LOG_SHORT ? gn__net_append(log, whole_warp(), a->words, &w)
+	return a->words <= SCOPE_LOG_SHORT ? gn__net_append(log, simt_whole_warp(), a->words, &w)
 	                                   : append_long(a, log, head, value);
 }
 
@@ -48,7 +43,7 @@ SIMT_FN void append(const struct scope_log_args *a, uint64_t warp)
 		const uint64_t head = gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1, k & 0xfffff);
 
 		while (append_group(a, log, head, scope_log_value(a->seed, warp, k, simt_lane()))) {
-			if (simt_ballot(whole_warp(), simt_clock_ns() > deadline))
+			if (simt_ballot(simt_whole_warp(), simt_clock_ns() > deadline))
 				return;
 			if (simt_lane() == 0)
 				gn__log_is_full(log, simt_warp_width() * a->words); /* looks for room */
@@ -87,14 +82,14 @@ SIMT_FN void read_log(const struct scope_log_args *a)
 	uint64_t sum = 0;
 
 	for (uint64_t k = 0; k < groups; k++) {
-		while (!simt_ballot(whole_warp(), simt_lane() == 0 && gn__log_peek(&r))) {
-			if (simt_ballot(whole_warp(), simt_clock_ns() > deadline))
+		while (!simt_ballot(simt_whole_warp(), simt_lane() == 0 && gn__log_peek(&r))) {
+			if (simt_ballot(simt_whole_warp(), simt_clock_ns() > deadline))
 				return;
 			simt_relax();
 		}
-		simt_warp_sync(whole_warp());
+		simt_warp_sync(simt_whole_warp());
 		sum += read_group(a, &r);
-		simt_warp_sync(whole_warp());
+		simt_warp_sync(simt_whole_warp());
 		if (simt_lane() == 0 &&
 		    (k % SCOPE_LOG_RELEASE == SCOPE_LOG_RELEASE - 1 || k + 1 == groups || !gn__log_peek(&r)))
 			gn__log_release(&r);

@@ -202,11 +202,6 @@ SIMT_FN uint64_t first_of_run(void)
 	return simt_global_thread() / simt_warp_width() * RUN;
 }
 
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /* A page that was handed out: read it, and write all of it. A reader of before the page came may still look
  * here. */
 SIMT_FN void use_page(const struct view *v, const struct gn_page *page, uint32_t intent, uint32_t next)
@@ -229,7 +224,7 @@ SIMT_FN void use_run(const struct view *v, uint64_t *random)
 	const uint32_t from = draw_below(random, RUN), many = 1 + draw_below(random, RUN - from),
 	               intent = draw_below(random, 3);
 	const uint64_t begin = first_of_run() + from;
-	struct gn_range r = gn_range_begin(&v->runs, whole_warp(), begin, begin + many, intent);
+	struct gn_range r = gn_range_begin(&v->runs, simt_whole_warp(), begin, begin + many, intent);
 	struct gn_page page;
 	int rc;
 
@@ -247,7 +242,7 @@ SIMT_FN void look_at_pages(const struct view *v, uint64_t *random)
 {
 	const uint64_t k = first_of_run() + draw_below(random, RUN / 32) * 32 + simt_lane();
 	struct gn_page page;
-	const int rc = gn_array_acquire_each(&v->runs, whole_warp(), k, GN_READ, &page);
+	const int rc = gn_array_acquire_each(&v->runs, simt_whole_warp(), k, GN_READ, &page);
 
 	wrong(v, FAILED, rc && rc != -GN_ENOBUFS);
 	if (rc)
@@ -264,28 +259,28 @@ SIMT_FN void hold_a_page(const struct view *v, uint64_t *random)
 	const uint32_t write = draw_below(random, 2), next = (uint32_t)draw(random);
 	struct gn_page page;
 	uint32_t *element;
-	const int rc = gn_array_acquire(&v->runs, whole_warp(), k, write ? GN_WRITE : GN_READ, &page);
+	const int rc = gn_array_acquire(&v->runs, simt_whole_warp(), k, write ? GN_WRITE : GN_READ, &page);
 
 	wrong(v, FAILED, rc && rc != -GN_ENOBUFS);
 	if (rc)
 		return;
 	element = (uint32_t *)page.data + (k - page.first);
 	wrong(v, EACH, simt_load_relaxed_dev_u32(element) != v->runs_mirror[k]);
-	simt_warp_sync(whole_warp());
+	simt_warp_sync(simt_whole_warp());
 	if (write && simt_lane() == 0) {
 		v->runs_mirror[k] = next;
 		simt_store_relaxed_dev_u32(element, next);
 	}
-	gn_array_release(&v->runs, whole_warp(), &page);
+	gn_array_release(&v->runs, simt_whole_warp(), &page);
 }
 
 /* @random  the same in all lanes */
 SIMT_FN void use_as_warp(const struct view *v, uint64_t *random)
 {
 	switch (draw_below(random, 5)) {
-	case 0: gn_array_prefetch(&v->runs, whole_warp(), first_of_run(), RUN); break;
+	case 0: gn_array_prefetch(&v->runs, simt_whole_warp(), first_of_run(), RUN); break;
 	case 1:
-		gn_array_prefetch_each(&v->runs, whole_warp(), simt_lane() & 1,
+		gn_array_prefetch_each(&v->runs, simt_whole_warp(), simt_lane() & 1,
 		                       first_of_run() + 20 * simt_lane());
 		break;
 	case 2: look_at_pages(v, random); break;

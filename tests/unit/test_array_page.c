@@ -112,28 +112,23 @@ SIMT_FN uint64_t kernel_word(uint64_t k)
 	return (k + 1) * 0x9e3779b97f4a7c15u;
 }
 
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /* A warp holds a page once and shares its words out; then each half of it a page of its own. */
 SIMT_FN void hold_as_warps(const struct warp_args *w)
 {
 	const uint32_t half = simt_warp_width() / 2;
-	const uint32_t low = (1u << half) - 1, mine = simt_lane() < half ? low : whole_warp() & ~low;
+	const uint32_t low = (1u << half) - 1, mine = simt_lane() < half ? low : simt_whole_warp() & ~low;
 	struct gn_page page;
 	uint64_t index;
 
 	for (index = 0; index < w->array.count; index += page.count) {
-		if (gn_array_acquire(&w->array, whole_warp(), index, 0, &page)) {
+		if (gn_array_acquire(&w->array, simt_whole_warp(), index, 0, &page)) {
 			simt_add_relaxed_dev_u32(w->wrong, 1);
 			return;
 		}
 		for (uint64_t k = simt_lane(); k < page.count; k += simt_warp_width())
 			if (((const uint64_t *)page.data)[k] != kernel_word(page.first + k))
 				simt_add_relaxed_dev_u32(w->wrong, 1);
-		gn_array_release(&w->array, whole_warp(), &page);
+		gn_array_release(&w->array, simt_whole_warp(), &page);
 	}
 	index = simt_lane() < half ? 0 : w->array.count - 1;
 	if (gn_array_acquire(&w->array, mine, index, 0, &page) ||

@@ -25,11 +25,6 @@ SIMT_FN uint64_t kernel_word(uint64_t k)
 	return (k + 1) * 0x9e3779b97f4a7c15u;
 }
 
-SIMT_FN uint32_t whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 SIMT_FN void use_page(const struct range_args *w, const struct gn_page *page)
 {
 	for (uint64_t k = simt_lane(); k < page->count; k += simt_warp_width()) {
@@ -56,8 +51,8 @@ SIMT_FN void loop(const struct range_args *w)
 
 	if (begin >= w->end)
 		return;
-	r = gn_range_begin(&w->array, whole_warp(), begin, begin + share < w->end ? begin + share : w->end,
-	                   (int)w->write);
+	r = gn_range_begin(&w->array, simt_whole_warp(), begin,
+	                   begin + share < w->end ? begin + share : w->end, (int)w->write);
 	while (gn_range_next(&r, &page)) {
 		use_page(w, &page);
 		if (++pages == w->pages)
@@ -278,7 +273,7 @@ SIMT_FN void hold_each(const struct range_args *w)
 {
 	const uint64_t index = simt_global_thread() * 37 % (w->array.count + 1); /* one is past the end */
 	struct gn_page page;
-	int rc = gn_array_acquire_each(&w->array, whole_warp(), index, (int)w->write, &page);
+	int rc = gn_array_acquire_each(&w->array, simt_whole_warp(), index, (int)w->write, &page);
 
 	if (rc != (index == w->array.count ? -GN_ERANGE : 0))
 		simt_add_relaxed_dev_u32(w->wrong, 1);

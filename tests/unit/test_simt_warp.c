@@ -42,9 +42,7 @@ SIMT_FN uint32_t whole_warp(void)
 	uint32_t first = simt_thread() - simt_lane();
 	uint32_t lanes = simt_block_threads() - first;
 
-	return lanes >= 32 || lanes >= simt_warp_width()
-	           ? (simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1)
-	           : (1u << lanes) - 1;
+	return lanes >= 32 || lanes >= simt_warp_width() ? simt_whole_warp() : (1u << lanes) - 1;
 }
 
 /* What lane k of this warp brings in a round. */

@@ -187,7 +187,7 @@ SIMT_NOINLINE_FN void gn__chunk_bypass(const struct gn__job *j, const uint64_t *
 /* The lanes that want the caller's page; a lane that wants none is alone. Collective over the warp. */
 SIMT_FN uint32_t gn__wanting(int wants, const struct gn__chunk *p)
 {
-	return simt_match_any_u64(gn__whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
+	return simt_match_any_u64(simt_whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
 }
 
 /*
@@ -199,7 +199,7 @@ SIMT_NOINLINE_FN void gn__chunk_slowly(const struct gn__job *j, const uint64_t *
                                        const struct gn__chunk *p, uint32_t done, int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
-	const uint32_t mask = gn__whole_warp(), lanes = gn__wanting(wants, p),
+	const uint32_t mask = simt_whole_warp(), lanes = gn__wanting(wants, p),
 	               leader = simt_first_lane(lanes);
 	struct gn__claim k = gn__claim_init(p->page, GN_READ, 0xffffffffu);
 	struct gn_store_status status;
@@ -285,12 +285,12 @@ SIMT_FN void gn__gather_row(const struct gn__job *j, const uint64_t *entry, uint
 
 	if (simt_unlikely(j->array.sample != 0) && run)
 		SIMT_COLD(gn__row_note)(j, row);
-	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
+	while (simt_ballot(simt_whole_warp(), done < j->row_bytes)) {
 		const int wants = done < j->row_bytes;
 		const struct gn__chunk p = gn__chunk_of(j, row, wants ? done : 0);
 		const int slow = wants && !gn__chunk_at_once(j, entry, run, &p, done);
 
-		if (simt_unlikely(simt_ballot(gn__whole_warp(), slow)))
+		if (simt_unlikely(simt_ballot(simt_whole_warp(), slow)))
 			SIMT_COLD(gn__chunk_slowly)(j, entry, run, &p, done, slow);
 		done += wants ? p.bytes : 0;
 	}
@@ -354,7 +354,7 @@ SIMT_FN struct gn__row_writers gn__row_writers_of(const struct gn__job *j, const
                                                   int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
-	const uint32_t inside = (1u << c->sector_log2) - 1, mask = gn__whole_warp();
+	const uint32_t inside = (1u << c->sector_log2) - 1, mask = simt_whole_warp();
 	const uint32_t mine = wants ? gn__sectors(c, p->at, p->at + p->bytes) : 0;
 	struct gn__row_writers w;
 	uint32_t missing; /* not 0: sectors are written in part, or lanes of a group are missing */
@@ -392,7 +392,7 @@ SIMT_NOINLINE_FN void gn__chunk_write(const struct gn__job *j, const struct gn__
                                       int wants)
 {
 	const struct gn_cache_view *c = j->array.pages.cache;
-	const uint32_t mask = gn__whole_warp();
+	const uint32_t mask = simt_whole_warp();
 	const struct gn__row_writers w = gn__row_writers_of(j, p, wants);
 	const uint32_t leader = simt_first_lane(w.lanes);
 	struct gn__claim k = gn__writers_claim(c, p->page, &w.reach);
@@ -426,7 +426,7 @@ SIMT_FN void gn__scatter_row(const struct gn__job *j, const uint64_t *entry, int
 
 	if (simt_unlikely(j->array.sample != 0) && is_mine)
 		SIMT_COLD(gn__row_note)(j, row);
-	while (simt_ballot(gn__whole_warp(), done < j->row_bytes)) {
+	while (simt_ballot(simt_whole_warp(), done < j->row_bytes)) {
 		const int wants = done < j->row_bytes;
 		const struct gn__chunk p = gn__chunk_of(j, row, wants ? done : 0);
 
@@ -465,7 +465,7 @@ SIMT_FN void gn__move_rows(const struct gn__job *j, const uint64_t *entry, uint6
 	for (;;) {
 		uint64_t first = simt_lane() == 0 ? simt_add_relaxed_any_u64(next, groups * GN__TURNS) : 0;
 
-		first = simt_shfl_u64(gn__whole_warp(), first, 0);
+		first = simt_shfl_u64(simt_whole_warp(), first, 0);
 		if (first >= j->count)
 			break;
 		for (uint32_t turn = 0; turn < GN__TURNS; turn++)
@@ -530,7 +530,7 @@ SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 
 		if (k + GN__SOON < end)
 			gn__gather_soon(j, j->index[k + GN__SOON]);
-		if (simt_unlikely(simt_ballot(gn__whole_warp(), left)))
+		if (simt_unlikely(simt_ballot(simt_whole_warp(), left)))
 			SIMT_COLD(gn__gather_left)(shared, entry, left);
 	}
 }

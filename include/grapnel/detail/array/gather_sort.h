@@ -205,11 +205,6 @@ SIMT_FN uint64_t gn__entry_of(const struct gn__job *j, uint64_t position, int re
 
 /* ---- sort a tile by one digit ---- */
 
-SIMT_FN uint32_t gn__whole_warp(void)
-{
-	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
-}
-
 /* The number of teams: whole warps, GN__TEAMS at most. */
 SIMT_FN uint32_t gn__teams(void)
 {
@@ -257,7 +252,7 @@ SIMT_FN void gn__tile_walk(struct gn__gather_shared *s, const uint64_t *entry, u
 	i = part * team + simt_lane();
 	next = i < end ? entry[i] : 0;
 	for (; i - simt_lane() < end; i += width) {
-		const uint32_t mask = simt_ballot(gn__whole_warp(), i < end);
+		const uint32_t mask = simt_ballot(simt_whole_warp(), i < end);
 		const uint64_t here = next;
 
 		if (i + width < end)

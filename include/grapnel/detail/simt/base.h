@@ -158,6 +158,11 @@ SIMT_FN uint32_t simt_warp_width(void)
 #endif
 }
 
+SIMT_FN uint32_t simt_whole_warp(void)
+{
+	return simt_warp_width() == 32 ? 0xffffffffu : (1u << simt_warp_width()) - 1;
+}
+
 SIMT_FN uint32_t simt_lane(void)
 {
 #if SIMT_ON_CUDA
