@@ -157,13 +157,23 @@ static int count_keys(struct request *q, struct gn_error *e)
 	                    q->data, (unsigned long long)q->bytes, type_names[q->type]);
 }
 
+/* Managed memory may take seven eighths of a device (grapnel/store.h); the sort's own must fit beside
+ * it. */
 static int plan(struct job *j, struct request *q, struct gn_error *e)
 {
 	struct simt_info info;
+	uint64_t share = 4;
 
 	simt_describe(j->far.machine, &info);
+	if (q->far.far.baseline == TOOL_MANAGED && info.is_cuda)
+		share = 16;
 	if (!q->memory_bytes)
-		q->memory_bytes = info.memory_bytes / 4;
+		q->memory_bytes = info.memory_bytes / share;
+	if (share > 4 && q->memory_bytes > info.memory_bytes / share)
+		return gn_error_set(
+		    e, -GN_EINVAL,
+		    "--memory %llu: beside managed memory at most %llu bytes are left; give less",
+		    (unsigned long long)q->memory_bytes, (unsigned long long)(info.memory_bytes / share));
 	return gn_sort_plan_make(&j->sort.plan, q->count, q->key_bytes, q->memory_bytes,
 	                         q->far.mode == GN_DIRECT ? 0 : q->far.far.page_bytes, e);
 }

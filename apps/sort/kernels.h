@@ -32,7 +32,8 @@ struct gn_sort_move_args {
 	uint64_t count;
 	uint64_t tile; /* keys that a warp moves before it takes others: a page, or several */
 	struct gn_sort_map map;
-	/* gn_sort_fetch: [pieces], by place; behind the last one's place all keys up to count are its. */
+	/* gn_sort_fetch: [pieces], in the order of their places; the last piece has all keys from its place
+	 * up to count. */
 	const struct gn_sort_piece *piece;
 	uint64_t pieces;
 	uint64_t first; /* gn_sort_put: index of key 0 */

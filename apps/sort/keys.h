@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.h - what the kernels of the sorts share.
+ * keys.h - what the sorts and their kernels share.
  */
 #ifndef GN_SORT_KEYS_H
 #define GN_SORT_KEYS_H
@@ -10,6 +10,12 @@
 SIMT_FN uint64_t gn_sort_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/* How many parts of this size all of them make; the last may be smaller. */
+SIMT_FN uint64_t gn_sort_parts(uint64_t all, uint64_t part)
+{
+	return all / part + (all % part != 0);
 }
 
 /* One key of 8 bytes, or of 4; wide is a constant. */

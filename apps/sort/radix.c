@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "keys.h"
 #include "radix_kernels.h"
 
 static const unsigned most_parts = 1023; /* the counts of as many take 2 MiB */
 static const unsigned digit_bits = 8;
+static const uint64_t most_keys = 1ull << 31; /* of a part */
 
 struct radix {
 	struct simt_machine *machine;
@@ -16,29 +18,21 @@ struct radix {
 	const struct simt_kernel *count, *scatter;
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t parts_of(uint64_t all, uint64_t part)
-{
-	return all / part + (all % part != 0);
-}
-
 /* A part of whole tiles for each block that the machine holds at once. */
 static void plan(struct radix *r, uint64_t count, uint32_t key_bytes)
 {
-	const uint64_t tile = GN_RADIX_TILE_BYTES / key_bytes, tiles = parts_of(count, tile);
+	const uint64_t tile = GN_RADIX_TILE_BYTES / key_bytes, tiles = gn_sort_parts(count, tile);
 	struct simt_info info;
 	uint64_t parts;
 
 	simt_describe(r->machine, &info);
 	r->grid.block_threads = GN_RADIX_WARPS * info.warp_width;
-	parts = least(info.resident_threads / r->grid.block_threads, most_parts);
+	parts = gn_sort_least(info.resident_threads / r->grid.block_threads, most_parts);
 	r->args.count = count;
-	r->args.part = parts_of(tiles, parts ? parts : 1) * tile;
-	r->args.parts = parts_of(count, r->args.part);
+	/* Counts of a part are 32-bit: parts of equal keys must be smaller. */
+	parts = parts < gn_sort_parts(count, most_keys) ? gn_sort_parts(count, most_keys) : parts;
+	r->args.part = gn_sort_parts(tiles, parts ? parts : 1) * tile;
+	r->args.parts = gn_sort_parts(count, r->args.part);
 	r->grid.blocks = (uint32_t)r->args.parts;
 	r->count = key_bytes == 8 ? &gn_radix_count_8_kernel : &gn_radix_count_4_kernel;
 	r->scatter = key_bytes == 8 ? &gn_radix_scatter_8_kernel : &gn_radix_scatter_4_kernel;
@@ -74,7 +68,7 @@ static int pass(struct radix *r, unsigned shift, unsigned bits)
 	int rc;
 
 	r->args.shift = shift;
-	r->args.most = (1u << least(bits - shift, digit_bits)) - 1;
+	r->args.most = (1u << gn_sort_least(bits - shift, digit_bits)) - 1;
 	rc = launch(r, r->count, r->grid.blocks, offsetof(struct gn_radix_shared, start));
 	if (!rc)
 		rc = launch(r, &gn_radix_scan_kernel, GN_RADIX_DIGITS / GN_RADIX_WARPS, 0);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "keys.h"
 #include "radix.h"
 
 static const uint64_t most_runs = 1024, keys_a_run = 4; /* of each run's share of the memory */
@@ -12,16 +13,6 @@ static const uint64_t good_samples = 64;                /* of a run, for each ru
 static const uint64_t most_samples = 1 << 22;           /* of all runs, where they do */
 static const uint64_t tile_bytes = 65536;
 static const uint64_t frames_a_warp = 8, block_warps = 4;
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t parts_of(uint64_t all, uint64_t part)
-{
-	return all / part + (all % part != 0);
-}
 
 uint32_t gn_sort_key_bytes(enum gn_sort_type type)
 {
@@ -39,18 +30,20 @@ static int plan_runs(struct gn_sort_plan *p, uint64_t count, uint64_t room, uint
 	if (room >= count)
 		return 1;
 	p->run_keys = room / page_keys * page_keys;
-	p->runs = p->run_keys ? parts_of(count, p->run_keys) : 0;
+	p->runs = p->run_keys ? gn_sort_parts(count, p->run_keys) : 0;
 	return p->runs && p->runs <= most_runs && p->run_keys / keys_a_run >= p->runs;
 }
 
-/* Of a bucket's keys in a run, some before the first sample belong to the sample before: interval - 1 at
- * most. */
+/*
+ * A bucket begins between two samples of a run. So it can hold keys of that run from before its first
+ * sample: up to interval - 1 of them, in each run.
+ */
 static void plan_buckets(struct gn_sort_plan *p)
 {
-	const uint64_t enough = least(good_samples * p->runs, most_samples / p->runs);
+	const uint64_t enough = gn_sort_least(good_samples * p->runs, most_samples / p->runs);
 	const uint64_t samples = enough > keys_a_run * p->runs ? enough : keys_a_run * p->runs;
 
-	p->interval = p->run_keys / least(samples, p->run_keys);
+	p->interval = p->run_keys / gn_sort_least(samples, p->run_keys);
 	p->bucket_samples = (p->room - p->runs * (p->interval - 1)) / p->interval;
 }
 
@@ -89,12 +82,12 @@ int gn_sort_plan_make(struct gn_sort_plan *plan, uint64_t count, uint32_t key_by
 
 uint64_t gn_sort_job_run_keys(const struct gn_sort_job *j, uint64_t run)
 {
-	return least(j->sort->plan.run_keys, j->count - run * j->sort->plan.run_keys);
+	return gn_sort_least(j->sort->plan.run_keys, j->count - run * j->sort->plan.run_keys);
 }
 
 uint64_t gn_sort_job_samples(const struct gn_sort_job *j, uint64_t run)
 {
-	return parts_of(gn_sort_job_run_keys(j, run), j->sort->plan.interval);
+	return gn_sort_parts(gn_sort_job_run_keys(j, run), j->sort->plan.interval);
 }
 
 static int machine_failed(const struct gn_sort_job *j, int rc, struct gn_error *error)
@@ -105,7 +98,7 @@ static int machine_failed(const struct gn_sort_job *j, int rc, struct gn_error *
 int gn_sort_job_launch(struct gn_sort_job *j, const struct simt_kernel *kernel, uint64_t warps,
                        const void *args, struct gn_error *error)
 {
-	const uint64_t blocks = parts_of(least(warps, j->warps), block_warps);
+	const uint64_t blocks = gn_sort_parts(gn_sort_least(warps, j->warps), block_warps);
 	const struct simt_grid grid = {(uint32_t)blocks, (uint32_t)block_warps * j->info.warp_width, 0};
 	int rc = simt_launch(j->machine, kernel, grid, args);
 
@@ -133,14 +126,14 @@ static void count_warps(struct gn_sort_job *j)
 		return;
 	gn_cache_describe(j->sort->cache, &cache);
 	j->page_keys = cache.page_bytes / j->key_bytes;
-	j->warps = least(j->warps, cache.frames / frames_a_warp);
+	j->warps = gn_sort_least(j->warps, cache.frames / frames_a_warp);
 	j->warps += !j->warps;
 }
 
 static int memory_alloc(struct gn_sort_job *j, struct gn_error *error)
 {
 	const struct gn_sort_plan *p = &j->sort->plan;
-	const uint64_t keys = least(p->room, j->count);
+	const uint64_t keys = gn_sort_least(p->room, j->count);
 	const uint64_t samples = p->runs > 1 ? p->runs * gn_sort_job_samples(j, 0) : 1;
 
 	for (unsigned k = 0; k < 2; k++)
@@ -196,7 +189,7 @@ static uint64_t tile_for(const struct gn_sort_job *j, uint64_t keys)
 {
 	const uint64_t most = tile_bytes / j->key_bytes;
 
-	return parts_of(least(parts_of(keys, j->warps), most), j->page_keys) * j->page_keys;
+	return gn_sort_parts(gn_sort_least(gn_sort_parts(keys, j->warps), most), j->page_keys) * j->page_keys;
 }
 
 static int move_keys(struct gn_sort_job *j, const struct simt_kernel *kernel, struct gn_sort_move_args *a,
@@ -205,7 +198,7 @@ static int move_keys(struct gn_sort_job *j, const struct simt_kernel *kernel, st
 	int rc;
 
 	a->tile = tile_for(j, a->count);
-	rc = gn_sort_job_launch(j, kernel, parts_of(a->count, a->tile) + 1, a, error);
+	rc = gn_sort_job_launch(j, kernel, gn_sort_parts(a->count, a->tile) + 1, a, error);
 	return rc ? rc : gn_array_failure(&a->a, error);
 }
 
