@@ -49,23 +49,41 @@ static int stream_failed(struct simt_stream *stream, int rc, struct gn_error *er
 	return rc ? gn_error_set(error, rc, "tile: %s", simt_stream_message(stream)) : 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static char *near_of(const struct gn_tiled *t, unsigned slot, uint64_t at)
 {
 	return gn_store_view_of(t->store[slot])->memory + at;
 }
 
+/* Host memory is pinned in pieces of so many bytes, and CUDA may refuse a copy that is of two of them. */
+static const uint64_t pinned_piece = 1ull << 36;
+
 int gn_tiled_in(const struct gn_tiled *t, struct simt_stream *stream, unsigned slot, uint64_t far,
                 uint64_t near, uint64_t bytes, struct gn_error *error)
 {
-	return stream_failed(
-	    stream, simt_stream_move(stream, near_of(t, slot, near), t->far + far, (size_t)bytes), error);
+	int rc = 0;
+
+	for (uint64_t part; bytes && !rc; far += part, near += part, bytes -= part) {
+		part = least(bytes, pinned_piece - far % pinned_piece);
+		rc = simt_stream_move(stream, near_of(t, slot, near), t->far + far, (size_t)part);
+	}
+	return stream_failed(stream, rc, error);
 }
 
 int gn_tiled_out(const struct gn_tiled *t, struct simt_stream *stream, unsigned slot, uint64_t far,
                  uint64_t near, uint64_t bytes, struct gn_error *error)
 {
-	return stream_failed(
-	    stream, simt_stream_move(stream, t->far + far, near_of(t, slot, near), (size_t)bytes), error);
+	int rc = 0;
+
+	for (uint64_t part; bytes && !rc; far += part, near += part, bytes -= part) {
+		part = least(bytes, pinned_piece - far % pinned_piece);
+		rc = simt_stream_move(stream, t->far + far, near_of(t, slot, near), (size_t)part);
+	}
+	return stream_failed(stream, rc, error);
 }
 
 int gn_tiled_failure(struct gn_tiled *t, struct gn_error *error)
