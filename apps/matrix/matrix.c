@@ -226,7 +226,7 @@ static int tile_kernel(struct job *j, const float *by_columns, const float *by_r
 static int work_tile(struct tile_pass *p, struct job *j, uint64_t first, struct gn_error *error)
 {
 	const struct job *whole = p->whole;
-	const float *by_rows = p->chained ? whole->y + first : whole->u + first;
+	const float *rows = p->chained ? whole->y : whole->u, *by_rows = rows ? rows + first : NULL;
 	const int together = p->dots && p->sums && !p->chained;
 	int rc = 0;
 
@@ -412,6 +412,11 @@ static int choose_atax(struct job *j, unsigned passes, int *twice, struct gn_err
 		count_roundings(j);
 		return 0;
 	}
+	if (passes == 1 && !j->matrix->cache_bytes)
+		return gn_error_set(
+		    error, -GN_ENOBUFS,
+		    "matrix: in one pass rows are read again while they are in the cache, but "
+		    "there is none; take two passes");
 	*twice = passes != 2 && plan_twice(j);
 	if (passes == 1 && !*twice)
 		return gn_error_set(

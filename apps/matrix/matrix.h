@@ -53,10 +53,12 @@ int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const 
 /*
  * gn_matrix_atax - v = A^T (A x).
  * @passes  1: rows are read again while they are in the cache; 2: A x is complete before the matrix is read
- *          again; with tiles always 1: rows are read again while their tile is there; 0: 1 if a quarter of
- * the cache holds rows of a warp for each processor with rows, else 2 Memory on the machine as
- * gn_matrix_products; with one pass at most 256 MiB in place of 32 KiB a warp. Host. Returns as
- * gn_matrix_products, and -GN_ENOBUFS: one pass was asked for, and the cache is too small.
+ *          again; 0: 1 if a quarter of the cache holds rows of a warp for each processor with rows, else
+ *          2. With tiles always 1: rows are read again while their tile is there. Without a cache always 2.
+ *
+ * Memory on the machine as gn_matrix_products; with one pass at most 256 MiB in place of 32 KiB a warp.
+ * Host. Returns as gn_matrix_products, and -GN_ENOBUFS: one pass was asked for, and the cache is too small
+ * or there is none.
  */
 int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const float *x, float *v,
                    unsigned passes, struct gn_matrix_result *result, struct gn_error *error);

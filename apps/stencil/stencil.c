@@ -131,7 +131,7 @@ static int lines_alloc(struct job *j, struct gn_error *error)
 	    SIMT_DEVICE);
 	if (!j->args.lines)
 		return gn_error_set(error, -GN_ENOMEM, "stencil: out of memory on the machine for rows");
-	for (unsigned k = 0; k < GN_TILES_SLOTS; k++) {
+	for (unsigned k = 0; k < GN_TILES_SLOTS && j->stencil->tiled; k++) {
 		j->slot[k] = j->args;
 		j->slot[k].lines += k * count;
 	}

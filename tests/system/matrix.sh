@@ -123,4 +123,4 @@ refuses 1 'mvt: .*missing.bin' mvt missing.bin --rows 4 --columns 4
 refuses 1 'ones.bin: has 4800 bytes, but a matrix of this size has 4920' mvt ones.bin --rows 41 --columns 30
 refuses 1 'nosuch' mvt --rows 4 --columns 4 --machine nosuch
 refuses 1 'larger cache, or two passes' atax --rows 40 --columns 9000 --cache 64K --passes 1
-refuses 1 'larger cache, or two passes' atax --rows 40 --columns 30 --mode direct --passes 1
+refuses 1 'there is none; take two passes' atax --rows 40 --columns 30 --mode direct --passes 1

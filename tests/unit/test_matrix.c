@@ -439,7 +439,7 @@ static void real_numbers_stay_within_the_bound(void **state)
 	plain_close(&p);
 }
 
-/* One element of the store is not what was given to it. */
+/* The store returns one element wrong; the verifier, which has the source, must notice. */
 static void a_store_that_lies_is_found_out(void **state)
 {
 	const float lie = 5;
