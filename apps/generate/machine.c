@@ -160,11 +160,17 @@ static int make_room(struct job *j)
 
 static int keep_keys(struct job *j)
 {
-	const uint64_t none = 0;
-	const int rc = check(j, simt_move(j->machine, j->draw.kept, &none, sizeof none));
+	uint64_t kept = 0;
+	int rc = check(j, simt_move(j->machine, j->draw.kept, &kept, sizeof kept));
 
 	j->draw.keys = (uint64_t *)j->keys[0];
-	return rc ? rc : draw(j, &gn_generate_keep_kernel, "drawing edges");
+	rc = rc ? rc : draw(j, &gn_generate_keep_kernel, "drawing edges");
+	if (!rc)
+		rc = check(j, simt_move(j->machine, &kept, j->draw.kept, sizeof kept));
+	if (!rc && kept != j->rows.count)
+		rc = gn_error_set(j->e, -GN_EIO, "generate: %llu edges were counted, but %llu were drawn",
+		                  (unsigned long long)j->rows.count, (unsigned long long)kept);
+	return rc;
 }
 
 static unsigned bits_of(uint64_t most)

@@ -19,7 +19,8 @@ extern "C" {
 
 /*
  * gn_generate_graph - gn_graph_generate, on a machine.
- * @memory  bytes of the machine's memory to use at most, but for 2 MiB that the sort takes; 0: half of
+ * @memory  bytes of the machine's memory to use at most, but for 2 MiB that the sort takes and
+ *          up to 32 MiB of pinned host memory; 0: half of
  *          a device's, a quarter of the host's. Less memory means more parts: 17 bytes an edge of a part
  * Returns 0; a code of gn_graph_generate; -GN_ENOMEM if memory is too small for the edges of one vertex, or
  * of a few that are counted together, or is not there; what the machine failed with. On failure g holds

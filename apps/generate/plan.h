@@ -2,9 +2,8 @@
 /*
  * plan.h - how a generated graph is cut into parts that fit a machine's memory. Private to this folder.
  *
- * The vertices are cut into ranges of equal length, of which the edges are counted. A part is some ranges
- * that follow one another. All counts are of edges that are drawn, with those that are dropped as duplicates
- * later.
+ * The vertices are cut into ranges of equal length. The edges of each range are counted. A part is a row of
+ * neighbouring ranges. All counts include the duplicates, which are dropped later.
  */
 #ifndef GN_GENERATE_PLAN_H
 #define GN_GENERATE_PLAN_H

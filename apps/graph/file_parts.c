@@ -19,7 +19,7 @@ int gn__graph_parts_begin(struct gn_graph_parts *p, const char *path, uint64_t v
 	return gn__output_begin(&p->output, path, p->file.bytes, e);
 }
 
-/* Bytes of a section, of which `done` were written before. */
+/* Write the next bytes of a section, behind the first `done` bytes, which are there. */
 static int append(struct gn_graph_parts *p, struct gn_graph_section *s, uint64_t done, const void *data,
                   uint64_t bytes, struct gn_error *e)
 {

@@ -29,9 +29,9 @@ int gn__graph_parts_begin(struct gn_graph_parts *p, const char *path, uint64_t v
                           uint32_t flags, struct gn_error *e);
 
 /*
- * gn__graph_parts_offsets, gn__graph_parts_neighbours - append n of each: in all vertices + 1 offsets, the
- * last of which is the number of neighbours. On failure the caller drops p. Checksums run on OpenMP's
- * threads.
+ * gn__graph_parts_offsets, gn__graph_parts_neighbours - append n offsets or n neighbours. All calls together
+ * append vertices + 1 offsets; the last offset is the number of neighbours. On failure the caller drops p.
+ * OpenMP's threads compute the checksums.
  */
 int gn__graph_parts_offsets(struct gn_graph_parts *p, const uint64_t *offsets, uint64_t n,
                             struct gn_error *e);
