@@ -75,7 +75,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->baseline = (enum tool_baseline)(1 + tool_word(state, "--baseline", arg, baselines));
 		return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
-	case OPT_DEADLINE: o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000); return 0;
+	case OPT_DEADLINE:
+		o->deadline_ms = tool_number(state, "--deadline", arg, 1, 3600000);
+		o->said = "--deadline";
+		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

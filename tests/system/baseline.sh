@@ -102,7 +102,7 @@ refuses() {
   fi
 }
 for job in 'bfs kron.gng --source 0' 'add --data 1M' 'query taxis.gnt --sum total'; do
-  for option in '--store host' '--cache 1M' '--page 4K' '--policy clock' '--mode direct'; do
+  for option in '--store host' '--cache 1M' '--page 4K' '--policy clock' '--deadline 100' '--mode direct'; do
     # shellcheck disable=SC2086 # words of a command
     {
       refuses "baseline incore .*leave ${option% *} out" $job --baseline incore $option
