@@ -137,7 +137,6 @@ cmp good.gng back.gng || bad=1
 rm other.bel.dst
 refuses 1 'other.bel.dst' bfs other.bel --source 0
 
-# ---- and what it does when all is well ----
 # ---- a path of any bytes is in a report as UTF-8 ----
 odd=$(printf 'odd\351')
 cp good.gng "$odd.gng"

@@ -56,8 +56,8 @@ static void the_last_of_equals_is_written(void **state)
 }
 
 /*
- * Rows that cover sectors are written without their page; a gather finds them there, and what was not
- * written.
+ * A scatter writes whole sectors of pages that are not in the cache. A gather then finds the new rows there,
+ * and the store's old rows in the sectors beside them.
  */
 static void rows_of_pages_that_are_there_in_parts(void **state)
 {
