@@ -377,6 +377,9 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
 /*
  * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
+ * On cuda a launch makes room on the stack for the kernel's local arrays and for the library's functions. A
+ * program that launches its kernel with <<<>>> sets cudaLimitStackSize itself: to the localSizeBytes of
+ * cudaFuncGetAttributes and 1536 bytes more, if that is above 2560.
  * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
  * waits for the stream's launch before.
  * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine),

@@ -127,14 +127,45 @@ void cuda_free(struct simt_machine *m, void *memory)
 		give_back(of(m)->device, memory);
 }
 
+/* ---- kernels ---- */
+
+/*
+ * The library's functions take up to 1.5 KiB of a thread's stack (the frames that ptxas reports from
+ * gn__cursor_some down to simt_copy_each). They are called through pointers, so the compiler does not count
+ * them in the frame of a kernel, and the driver makes room for that frame alone: calls would overflow without
+ * an error.
+ */
+const size_t frames_of_calls = 1536;
+const size_t small_frame = 1024; /* of a kernel: for this much there is always room */
+
+/* Make room for a kernel's own frame, and for calls on top of it. Changing the limit waits for the device. */
+cudaError_t make_room(size_t frame)
+{
+	const size_t enough = (frame + frames_of_calls + 255) & ~(size_t)255;
+	size_t now = 0;
+	const cudaError_t rc = cudaDeviceGetLimit(&now, cudaLimitStackSize);
+
+	return rc == cudaSuccess && now < enough ? cudaDeviceSetLimit(cudaLimitStackSize, enough) : rc;
+}
+
+/* Load a kernel, and make room for it. */
+cudaError_t load(const struct simt_kernel *kernel)
+{
+	struct cudaFuncAttributes attributes;
+	const cudaError_t rc = cudaFuncGetAttributes(&attributes, kernel->cuda);
+
+	return rc == cudaSuccess && attributes.localSizeBytes > small_frame
+	           ? make_room(attributes.localSizeBytes)
+	           : rc;
+}
+
 /* Load every kernel on the machine's device now: while a kernel stays, loading would wait for its end. */
 void load_all(struct simt_machine *m)
 {
-	struct cudaFuncAttributes attributes;
 	on_device here(m);
 
 	for (const struct simt__listed *k = simt__all_listed; k; k = k->next)
-		if (cudaFuncGetAttributes(&attributes, k->kernel->cuda) != cudaSuccess)
+		if (load(k->kernel) != cudaSuccess)
 			cudaGetLastError(); /* not compiled for this device: its launch reports that */
 }
 
@@ -292,11 +323,12 @@ int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
 	return stream_wait(s) ? -GN_EIO : 0;
 }
 
-/* A single call of the runtime, so that the launch can be captured. */
+/* Of the two calls only one concerns the stream, so the launch can be captured. */
 int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
            const void *arguments)
 {
 	void *parameters[] = {(void *)arguments};
+	cudaError_t rc;
 	on_device here(s->machine);
 
 	if (!kernel->cuda)
@@ -304,19 +336,18 @@ int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_
 		    &s->failure, -GN_ENODEV,
 		    "cuda: kernel %s was not compiled by nvcc; compile its source file as CUDA",
 		    kernel->name);
-	return translate(&s->failure,
-	                 cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads),
-	                                  parameters, grid.shared_bytes, of(s)->handle),
-	                 kernel->name);
+	rc = load(kernel);
+	if (rc == cudaSuccess)
+		rc = cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads), parameters,
+		                      grid.shared_bytes, of(s)->handle);
+	return translate(&s->failure, rc, kernel->name);
 }
 
 int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
 {
-	struct cudaFuncAttributes attributes;
 	on_device here(m);
 
-	return kernel->cuda ? translate(NULL, cudaFuncGetAttributes(&attributes, kernel->cuda), kernel->name)
-	                    : -GN_ENODEV;
+	return kernel->cuda ? translate(NULL, load(kernel), kernel->name) : -GN_ENODEV;
 }
 
 int new_stream(struct simt_stream **stream, struct simt_machine *m, cudaStream_t handle, int adopted,
@@ -410,26 +441,11 @@ int describe(struct cuda_machine *c)
 	return 0;
 }
 
-/*
- * Slow paths are called through pointers, so the compiler cannot tell the driver how much stack a kernel
- * needs. The library's functions take up to 1.5 KiB (the frames that ptxas reports from gn__cursor_some down
- * to simt_copy_each), and the caller's frames come on top. The runtime's default of 1 KiB would overflow
- * without an error.
- */
-int make_room_for_calls(void)
-{
-	const size_t enough = 2560;
-	size_t now = 0;
-
-	return cudaDeviceGetLimit(&now, cudaLimitStackSize) != cudaSuccess ||
-	       (now < enough && cudaDeviceSetLimit(cudaLimitStackSize, enough) != cudaSuccess);
-}
-
 int start(struct cuda_machine *c)
 {
 	on_device here(c->device);
 
-	return describe(c) || make_room_for_calls() ||
+	return describe(c) || make_room(small_frame) != cudaSuccess ||
 	       cudaStreamCreateWithFlags(&c->own.handle, cudaStreamNonBlocking) != cudaSuccess;
 }
 
