@@ -5,6 +5,7 @@ set -eu
 grapnel=$1
 machine=$3
 job=$4
+scale=16
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -30,7 +31,7 @@ everywhere() {
 
 # graphs OPTION... - over graphs with skewed and even degrees, and a path; from a file too.
 graphs() {
-  "$grapnel" gen kron --scale 16 --undirected kron.gng
+  "$grapnel" gen kron --scale "$scale" --undirected kron.gng
   "$grapnel" gen urand --scale 15 --degree 8 --undirected urand.gng
   awk 'BEGIN { for (v = 0; v < 3000; v++) print v, v + 1 }' >path.el
   "$grapnel" convert path.el path.gng --undirected
@@ -56,7 +57,10 @@ case $job in
     ;;
   sssp) graphs --source 1 --most 255 ;;
   bc) graphs --source 1 --source 7 ;;
-  tc) graphs ;;
+  tc)
+    scale=13 # the reference takes seconds for each run of 16
+    graphs
+    ;;
   mvt | atax | bicg)
     everywhere --rows 1500 --columns 5000
     everywhere --rows 1500 --columns 5000 --passes 2

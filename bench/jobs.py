@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Are whole jobs over data that are larger than their cache as fast as they should be?
+
+By grapnel sweep, each job through caches of all, a third and a quarter of its data in host memory, beside the same kernels over all
+data in the machine's memory (incore), in pinned host memory (zerocopy), in managed memory with its best hint (managed), and by tiles
+that are copied. Each target says yes or no on a GPU; one that is missed stays. Managed memory is measured with free memory for all
+data, so what it loses when data do not fit does not show here. On cpu the jobs are run, and nothing is claimed.
+
+    bench/jobs.py [JOB...] [--machine cpu|cuda] [--scale 25] [--data MIB] [--rows N] [--graph FILE] [--verify] [--runs 1]
+                  [--build DIR] [--json OUT]
+
+A JOB is one of those below; without one all are run. --data is the size of a matrix, of each array of add, and of a grid.
+"""
+import math
+import os
+import subprocess
+import sys
+
+from support import graph, report, rows
+
+THIRD, QUARTER = 3, 4
+MANAGED = ["incore", "zerocopy", "managed"]
+
+
+def jobs(args):
+    """name: (arguments, baselines)"""
+    path = report.kron(args, args.scale, path=args.graph)
+    source = ["--source", str(graph.first_source(path))]
+    side = str(math.isqrt(args.data << 18))
+    matrix = ["--rows", side, "--columns", side]
+    tiled = MANAGED + ["tiled"]
+    found = {
+        "bfs": (["bfs", path, "--trust", *source, "--algorithm", "top-down"], MANAGED),
+        "bfs-direction": (["bfs", path, "--trust", *source, "--algorithm", "direction-optimising"], MANAGED),
+        "cc": (["cc", path, "--trust", "--algorithm", "sv"], MANAGED),
+        "afforest": (["cc", path, "--trust", "--algorithm", "afforest"], MANAGED),
+        "sssp": (["sssp", path, "--trust", *source, "--most", "255"], MANAGED),
+        "pagerank": (["pagerank", path, "--trust", "--algorithm", "pull"], MANAGED),
+        "mvt": (["mvt", *matrix], tiled), "atax": (["atax", *matrix], tiled), "bicg": (["bicg", *matrix], tiled),
+        "add": (["add", "--data", f"{args.data}M"], tiled), "stencil": (["stencil", *matrix, "--steps", "4"], tiled),
+        "sort": (["sort", "--count", str(args.data << 18)], MANAGED),
+    }
+    if "query" in (args.jobs or ["query"]):
+        found["query"] = (["query", table(args), "--trust", "--where", "distance >= 30", "--sum", "total,surcharge"],
+                          ["incore", "zerocopy"])
+    return {name: job for name, job in found.items() if name in (args.jobs or found)}
+
+
+def table(args):
+    path = os.path.join(args.build, f"bench-taxis-{args.rows}.gnt")
+    if not os.path.exists(path):
+        subprocess.run([report.program(args, "tools", "grapnel"), "gen", "taxis", "--rows", args.rows, path], check=True)
+    return path
+
+
+def sweep(args, arguments, baselines):
+    command = [report.program(args, "tools", "grapnel"), "sweep", "--json", "-", "--repeat", str(args.runs), "--pressure",
+               f"1,{THIRD},{QUARTER}", "--baseline", ",".join(baselines), *(["--verify"] if args.verify else []), *arguments,
+               "--store", "host", "--machine", args.machine]
+    found = report.run_json(command)
+    found["job"] = [os.path.basename(word) for word in found["job"]]
+    return found
+
+
+def seconds(found, name):
+    """Of a baseline, or of the cache of a pressure; None if it was left out."""
+    rows = {row["baseline"]: row for row in found["baselines"]} | {p["pressure"]: p for p in found["points"]}
+    return rows[name]["seconds"] if name in rows and not rows[name]["left_out"] else None
+
+
+def show(name, found):
+    times = {"pressure 1": 1, "a third": THIRD, "a quarter": QUARTER}
+    times |= {row["baseline"]: row["baseline"] for row in found["baselines"]}
+    print(f"{name}: " + ", ".join(f"{what} {seconds(found, key):.4g} s" for what, key in times.items() if seconds(found, key)))
+
+
+def over(found, baseline, job="", pressure=QUARTER):
+    """The baseline's time over ours."""
+    theirs, ours = seconds(found[job or baseline[1]], baseline[0]), seconds(found[baseline[1]], pressure)
+    return theirs / ours if theirs and ours else 0
+
+
+def ratios(found):
+    """(what, measured, bound, at least) of the jobs that were run; the others are left out."""
+    bounds = [("bfs", "zerocopy", 1.2), ("bfs", "managed", 5), ("bfs-direction", "zerocopy", 1.0), ("cc", "zerocopy", 1.3),
+              ("cc", "managed", 5), ("sssp", "zerocopy", 1.3), ("sssp", "managed", 5), ("pagerank", "zerocopy", 1.3),
+              ("pagerank", "managed", 5)]
+    bounds += [(job, "managed", 4) for job in ("mvt", "atax", "bicg", "add")]
+    bounds += [(job, "tiled", 0.95) for job in ("mvt", "atax", "bicg", "add")]
+    claims = [(f"{job}: times as fast as {baseline}", over(found, (baseline, job)), bound, True)
+              for job, baseline, bound in bounds if job in found]
+    for job, other, what in [("bfs-direction", "bfs", "top-down zerocopy"), ("afforest", "cc", "zerocopy Shiloach-Vishkin")]:
+        if job in found and other in found:
+            claims.append((f"{job}: times as fast as {what}", over(found, ("zerocopy", job), other), 3, True))
+    return claims
+
+
+def slowdowns(found, bandwidth):
+    claims = [(f"{job}: time with a cache of a third over incore", seconds(found[job], THIRD) / seconds(found[job], "incore"), 2, False)
+              for job in ("bfs", "bfs-direction", "cc", "afforest", "sssp", "pagerank") if job in found]
+    for job in ("mvt", "atax", "bicg"):
+        if job in found and bandwidth:
+            bound = found[job]["data_bytes"] / bandwidth
+            claims.append((f"{job}: time with a cache of a third over that of the link", seconds(found[job], THIRD) / bound, 2, False))
+    return claims
+
+
+def moved(found):
+    point = next(p for p in found["query"]["points"] if p["pressure"] == QUARTER) if "query" in found else None
+    return [("query: bytes moved over those of needed sectors", point["moved_over_needed"], 1.3, False)] if point else []
+
+
+def link(args):
+    """Bytes a second of a pinned copy to the GPU, of the same run."""
+    found = report.run_json([report.program(args, "tools", "grapnel"), "bench", "sum", "--machine", args.machine, "--data", "1G",
+                             "--repeat", "3", "--json", "-"])
+    return 1e9 * rows.rates(found)["sum", "memcpy-in"]
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("jobs", nargs="*", metavar="JOB")
+    p.add_argument("--machine", default="cuda" if os.path.exists("/dev/nvidia0") else "cpu")
+    p.add_argument("--scale", help="of the graph (default 25 on a GPU, 12 on cpu)")
+    p.add_argument("--graph", help="file of the graph (default: one is made in the build folder)")
+    p.add_argument("--data", type=int, help="MiB of a matrix, an array or a grid (default 8192 on a GPU, 1 on cpu)")
+    p.add_argument("--rows", help="of the table (default 100 million on a GPU, 100000 on cpu)")
+    p.add_argument("--verify", action="store_true", help="verify the first run of each row")
+    p.set_defaults(runs=1)
+    args = p.parse_args()
+    gpu = args.machine.startswith("cuda")
+    args.scale = args.scale or ("25" if gpu else "12")
+    args.data = args.data or (8192 if gpu else 1)
+    args.rows = args.rows or ("100000000" if gpu else "100000")
+    bandwidth = link(args) if gpu else None
+    found = {}
+    for name, (arguments, baselines) in jobs(args).items():
+        found[name] = sweep(args, arguments, baselines)
+        show(name, found[name])
+    claims = ratios(found) + slowdowns(found, bandwidth) + moved(found) if gpu else []
+    return report.save(args, "jobs-gpu" if gpu else "jobs-cpu", {"link_bytes_per_second": bandwidth, "sweeps": found}, claims)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
