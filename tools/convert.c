@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
     {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
     {"types", OPT_TYPES, "LIST", 0,
      "of a table: NAME=TYPE,... for columns whose type is not to be found out; i32, i64, u32, f32, f64, "
-     "string or decimal(N), an exact number with N digits behind the point",
+     "string or decimal(N), an exact number with N digits behind the point, or none: the column is left out",
      0},
     {"skip-bad-rows", OPT_SKIP, NULL, 0,
      "of a table: leave out rows that have too many or too few fields, or one that its column's type cannot "

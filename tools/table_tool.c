@@ -36,19 +36,24 @@ static void name_bad_rows(const char *path, const struct gn_import_report *r)
 		        (unsigned long long)(r->bad - r->kept_count));
 }
 
+static void print_column(const struct gn_column *c)
+{
+	const char *type = c->type == GN_COLUMN_NONE                   ? "left out"
+	                   : c->type == GN_COLUMN_DECIMAL && !c->scale ? "i64"
+	                                                               : gn_column_type_name(c->type);
+
+	printf("  %-24s %s", c->name, type);
+	if (c->scale)
+		printf("(%u)", c->scale);
+	putchar('\n');
+}
+
 static void print_columns(const char *path, const struct gn_import_report *r, double seconds)
 {
 	printf("%s: %llu rows, %llu bad rows left out, %.2f s\n", path, (unsigned long long)r->rows,
 	       (unsigned long long)r->bad, seconds);
-	for (uint32_t k = 0; k < r->column_count; k++) {
-		const struct gn_column *c = &r->columns[k];
-
-		printf("  %-24s %s", c->name,
-		       c->type == GN_COLUMN_DECIMAL && !c->scale ? "i64" : gn_column_type_name(c->type));
-		if (c->scale)
-			printf("(%u)", c->scale);
-		putchar('\n');
-	}
+	for (uint32_t k = 0; k < r->column_count; k++)
+		print_column(&r->columns[k]);
 }
 
 int tool_convert_table(const char *from, const char *to, const struct gn_import_options *options)

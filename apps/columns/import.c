@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "csv.h"
+#include "fields.h"
 #include "graph/io.h"
 #include "infer.h"
-#include "values.h"
 #include "write.h"
 
 struct importing {
@@ -18,9 +18,12 @@ struct importing {
 	struct gn_import_report *report;
 	struct gn_table_file shape; /* columns: those of the report */
 	struct gn_seen *seen;
-	unsigned char *given; /* the column's type was given */
-	struct gn_cell *cells;
+	unsigned char *given;   /* the column's type was given */
+	struct gn_column *kept; /* those that are not left out, kept_count */
+	struct gn_cell *cells;  /* of a row, one for each that is kept */
+	uint32_t kept_count;
 	struct gn_csv *csv;
+	const struct gn_record *row; /* the record read last */
 	struct gn_table_writer *writer;
 	int fd;
 	struct gn_error *e;
@@ -28,7 +31,7 @@ struct importing {
 
 /* ---- the header ---- */
 
-static int name_column(struct importing *i, uint32_t k, const struct gn_csv_field *field)
+static int name_column(struct importing *i, uint32_t k, const struct gn_field *field)
 {
 	struct gn_column *c = &i->report->columns[k];
 
@@ -54,15 +57,16 @@ static int name_column(struct importing *i, uint32_t k, const struct gn_csv_fiel
 
 static int allocate(struct importing *i)
 {
-	const uint32_t n = i->csv->fields;
+	const uint32_t n = i->row->fields;
 
 	i->report->columns = (struct gn_column *)calloc(n, sizeof *i->report->columns);
 	i->seen = (struct gn_seen *)calloc(n, sizeof *i->seen);
 	i->given = (unsigned char *)calloc(n, sizeof *i->given);
+	i->kept = (struct gn_column *)calloc(n, sizeof *i->kept);
 	i->cells = (struct gn_cell *)calloc(n, sizeof *i->cells);
 	i->shape.columns = i->report->columns;
 	i->report->column_count = n;
-	return i->report->columns && i->seen && i->given && i->cells
+	return i->report->columns && i->seen && i->given && i->kept && i->cells
 	           ? 0
 	           : gn_error_set(i->e, -GN_ENOMEM, "%s: out of memory for %u columns", i->from, n);
 }
@@ -73,59 +77,62 @@ static int read_header(struct importing *i)
 
 	if (rc < 0)
 		return rc;
-	if (!rc || i->csv->fault || i->csv->fields > GN_COLUMN_MOST)
+	if (!rc || i->row->fault || i->row->fields > GN_COLUMN_MOST)
 		return gn_error_set(i->e, -GN_EBADMSG, "%s: line 1: %s; the first row names the columns",
 		                    i->from,
 		                    !rc             ? "the file is empty"
-		                    : i->csv->fault ? i->csv->fault
+		                    : i->row->fault ? i->row->fault
 		                                    : "there are more than 1024 columns");
 	rc = allocate(i);
-	for (uint32_t k = 0; !rc && k < i->csv->fields; k++)
-		rc = name_column(i, k, &i->csv->field[k]);
+	for (uint32_t k = 0; !rc && k < i->row->fields; k++)
+		rc = name_column(i, k, &i->row->field[k]);
 	return rc ? rc : gn__types_parse(i->options->types, &i->shape, i->given, i->e);
 }
 
 /* ---- rows ---- */
 
 /* A field, made fit for a message: without what is not printable, and not too long. */
-static void quote(char *to, size_t room, const struct gn_csv_field *field)
+static void quote(char *to, size_t room, const struct gn_field *field)
 {
-	size_t n = 0;
+	char number[GN_FIELD_ROOM];
+	size_t length, n = 0;
+	const char *text = gn__field_text(field, number, &length);
 
-	for (; n + 1 < room && n < field->length; n++)
-		to[n] = field->text[n] >= ' ' && field->text[n] < 127 ? field->text[n] : '?';
+	for (; n + 1 < room && n < length; n++)
+		to[n] = text[n] >= ' ' && text[n] < 127 ? text[n] : '?';
 	to[n] = '\0';
 }
 
-static int is_missing(const struct gn_csv_field *field, uint32_t type)
+/* Why the column, whose type was given, cannot hold the field; NULL if it can. */
+static const char *field_fault(const struct gn_column *c, const struct gn_field *field)
 {
-	return !field->length && (!field->quoted || type != GN_COLUMN_STRING);
+	union gn_value value;
+
+	if (c->type == GN_COLUMN_NONE || c->type == GN_COLUMN_STRING || gn__field_missing(field, c->type))
+		return NULL;
+	return gn__field_read(field, c, &value);
 }
 
 /* Why the record is no row of this table, in `why`; returns 1 if it is one. */
 static int is_row(const struct importing *i, char why[GN_IMPORT_TEXT])
 {
-	const struct gn_csv *csv = i->csv;
+	const struct gn_record *row = i->row;
 	char text[41];
 
-	if (csv->fault || csv->fields != i->report->column_count) {
-		snprintf(why, GN_IMPORT_TEXT, "the row has %u fields, the header has %u", csv->fields,
+	if (row->fault || row->fields != i->report->column_count) {
+		snprintf(why, GN_IMPORT_TEXT, "the row has %u fields, the header has %u", row->fields,
 		         i->report->column_count);
-		if (csv->fault)
-			snprintf(why, GN_IMPORT_TEXT, "the row %s", csv->fault);
+		if (row->fault)
+			snprintf(why, GN_IMPORT_TEXT, "the row %s", row->fault);
 		return 0;
 	}
-	for (uint32_t k = 0; k < csv->fields; k++) {
+	for (uint32_t k = 0; k < row->fields; k++) {
 		const struct gn_column *c = &i->report->columns[k];
-		const char *fault = NULL;
-		union gn_value value;
+		const char *fault = i->given[k] ? field_fault(c, &row->field[k]) : NULL;
 
-		if (i->given[k] && c->type != GN_COLUMN_STRING && !is_missing(&csv->field[k], c->type))
-			fault = gn_value_read(c->type, c->scale, csv->field[k].text, csv->field[k].length,
-			                      &value);
 		if (!fault)
 			continue;
-		quote(text, sizeof text, &csv->field[k]);
+		quote(text, sizeof text, &row->field[k]);
 		snprintf(why, GN_IMPORT_TEXT, "\"%s\" in column %.60s %s", text, c->name, fault);
 		return 0;
 	}
@@ -139,7 +146,7 @@ static void note_bad(struct importing *i, const char *why)
 	r->bad++;
 	if (r->kept_count == GN_IMPORT_KEPT)
 		return;
-	r->kept[r->kept_count].line = i->csv->line;
+	r->kept[r->kept_count].line = i->row->line;
 	snprintf(r->kept[r->kept_count++].why, GN_IMPORT_TEXT, "%s", why);
 }
 
@@ -153,9 +160,9 @@ static int look_at(struct importing *i)
 		return 0;
 	}
 	i->report->rows++;
-	for (uint32_t k = 0; k < i->csv->fields; k++)
-		if (!i->given[k] && i->csv->field[k].length)
-			gn__seen_add(&i->seen[k], i->csv->field[k].text, i->csv->field[k].length);
+	for (uint32_t k = 0; k < i->row->fields; k++)
+		if (!i->given[k] && i->row->field[k].length)
+			gn__seen_add(&i->seen[k], i->row->field[k].text, i->row->field[k].length);
 	return 0;
 }
 
@@ -165,33 +172,39 @@ static int changed(const struct importing *i)
 	    i->e, -GN_EBADMSG,
 	    "%s: line %llu: the file was changed while it was read; try again when no program "
 	    "writes it",
-	    i->from, (unsigned long long)i->csv->line);
+	    i->from, (unsigned long long)i->row->line);
 }
 
-static int read_cell(struct importing *i, uint32_t k)
+/* @at  the column's place among those that are kept */
+static int read_cell(struct importing *i, uint32_t at, const struct gn_field *field)
 {
-	const struct gn_column *c = &i->report->columns[k];
-	const struct gn_csv_field *field = &i->csv->field[k];
-	struct gn_cell *cell = &i->cells[k];
+	const struct gn_column *c = &i->kept[at];
+	struct gn_cell *cell = &i->cells[at];
+	char number[GN_FIELD_ROOM];
+	const char *text;
+	size_t length;
 
-	cell->missing = is_missing(field, c->type);
+	cell->missing = gn__field_missing(field, c->type);
 	if (cell->missing)
 		return 0;
-	if (c->type == GN_COLUMN_STRING)
-		return gn_table_word(i->writer, k, field->text, field->length, &cell->value, i->e);
-	return gn_value_read(c->type, c->scale, field->text, field->length, &cell->value) ? changed(i) : 0;
+	if (c->type != GN_COLUMN_STRING)
+		return gn__field_read(field, c, &cell->value) ? changed(i) : 0;
+	text = gn__field_text(field, number, &length);
+	return gn_table_word(i->writer, at, text, length, &cell->value, i->e);
 }
 
 /* The second time. */
 static int write_row(struct importing *i)
 {
 	char why[GN_IMPORT_TEXT];
+	uint32_t at = 0;
 	int rc = 0;
 
 	if (!is_row(i, why))
 		return 0;
-	for (uint32_t k = 0; !rc && k < i->csv->fields; k++)
-		rc = read_cell(i, k);
+	for (uint32_t k = 0; !rc && k < i->row->fields; k++)
+		if (i->report->columns[k].type != GN_COLUMN_NONE)
+			rc = read_cell(i, at++, &i->row->field[k]);
 	return rc ? rc : gn_table_writer_row(i->writer, i->cells, i->e);
 }
 
@@ -234,10 +247,17 @@ static int first_pass(struct importing *i)
 	    (unsigned long long)i->report->bad, (unsigned long long)(i->report->bad + i->report->rows));
 }
 
+static int begin_writer(struct importing *i)
+{
+	for (uint32_t k = 0; k < i->report->column_count; k++)
+		if (i->report->columns[k].type != GN_COLUMN_NONE)
+			i->kept[i->kept_count++] = i->report->columns[k];
+	return gn_table_writer_begin(&i->writer, i->to, i->kept, i->kept_count, i->report->rows, i->e);
+}
+
 static int second_pass(struct importing *i)
 {
-	int rc = gn_table_writer_begin(&i->writer, i->to, i->report->columns, i->report->column_count,
-	                               i->report->rows, i->e);
+	int rc = begin_writer(i);
 
 	if (rc)
 		return rc;
@@ -265,6 +285,8 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 	if (rc)
 		return rc;
 	i.csv = (struct gn_csv *)malloc(sizeof *i.csv);
+	if (i.csv)
+		i.row = &i.csv->row;
 	rc = i.csv ? first_pass(&i) : gn_error_set(i.e, -GN_ENOMEM, "%s: out of memory", from);
 	if (!rc)
 		rc = second_pass(&i);
@@ -272,6 +294,7 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 	free(i.csv);
 	free(i.seen);
 	free(i.given);
+	free(i.kept);
 	free(i.cells);
 	return rc;
 }

@@ -15,7 +15,8 @@ extern "C" {
 enum { GN_IMPORT_KEPT = 20, GN_IMPORT_TEXT = 200 };
 
 struct gn_import_options {
-	const char *types; /* "NAME=TYPE,..." for some columns or all; NULL: all are found out */
+	const char *types; /* "NAME=TYPE,..." for some columns or all, none to leave one out; NULL: all are
+	                      found out */
 	int skip_bad;      /* 1: leave bad rows out, and count them; 0: they are a failure */
 	struct gn_progress progress;
 };
@@ -32,7 +33,7 @@ struct gn_import_report {
 	struct gn_bad_row kept[GN_IMPORT_KEPT];
 	uint32_t kept_count; /* the first of them */
 	uint32_t column_count;
-	struct gn_column *columns; /* name, type and scale of each; owned, gn_import_report_free */
+	struct gn_column *columns; /* name, type and scale of each, GN_COLUMN_NONE: it was left out; owned */
 };
 
 /*
