@@ -7,21 +7,11 @@
 
 #include "columns/taxis.h"
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	const size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcasecmp(path + n - m, suffix);
-}
-
 bool tool_is_table(const char *path)
 {
-	return ends_in(path, ".gnt");
-}
+	const size_t n = strlen(path);
 
-bool tool_is_csv(const char *path)
-{
-	return ends_in(path, ".csv") || ends_in(path, ".csv.gz");
+	return n > 4 && !strcasecmp(path + n - 4, ".gnt");
 }
 
 /* ---- grapnel convert ---- */
@@ -29,7 +19,7 @@ bool tool_is_csv(const char *path)
 static void name_bad_rows(const char *path, const struct gn_import_report *r)
 {
 	for (uint32_t k = 0; k < r->kept_count; k++)
-		fprintf(stderr, "grapnel convert: %s: line %llu: %s\n", path,
+		fprintf(stderr, "grapnel convert: %s: %s %llu: %s\n", path, r->unit,
 		        (unsigned long long)r->kept[k].line, r->kept[k].why);
 	if (r->bad > r->kept_count)
 		fprintf(stderr, "grapnel convert: %s: and %llu more bad rows\n", path,

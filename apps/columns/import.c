@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "arrow.h"
 #include "csv.h"
 #include "fields.h"
 #include "graph/io.h"
@@ -22,34 +24,87 @@ struct importing {
 	struct gn_column *kept; /* those that are not left out, kept_count */
 	struct gn_cell *cells;  /* of a row, one for each that is kept */
 	uint32_t kept_count;
-	struct gn_csv *csv;
+	enum gn_table_source source;
+	struct gn_csv *csv;          /* of one source */
+	struct gn_arrow *arrow;      /* of the others */
 	const struct gn_record *row; /* the record read last */
 	struct gn_table_writer *writer;
 	int fd;
 	struct gn_error *e;
 };
 
+/* ---- what is read ---- */
+
+static int ends_in(const char *path, const char *suffix)
+{
+	const size_t n = strlen(path), m = strlen(suffix);
+
+	return n > m && !strcasecmp(path + n - m, suffix);
+}
+
+enum gn_table_source gn_table_source_of(const char *path)
+{
+	if (ends_in(path, ".csv") || ends_in(path, ".csv.gz"))
+		return GN_SOURCE_CSV;
+	if (ends_in(path, ".arrow") || ends_in(path, ".feather"))
+		return GN_SOURCE_ARROW;
+	return ends_in(path, ".parquet") ? GN_SOURCE_PARQUET : GN_SOURCE_NONE;
+}
+
+/* From the start. */
+static int open_source(struct importing *i)
+{
+	if (i->source != GN_SOURCE_CSV)
+		return gn__arrow_open(&i->arrow, i->fd, i->from, i->source == GN_SOURCE_PARQUET,
+		                      &i->options->progress, i->e);
+	i->csv = (struct gn_csv *)calloc(1, sizeof *i->csv);
+	if (!i->csv)
+		return gn_error_set(i->e, -GN_ENOMEM, "%s: out of memory", i->from);
+	i->row = &i->csv->row;
+	return gn_csv_open(i->csv, i->fd, i->from, &i->options->progress, i->e);
+}
+
+/* The first record has the names of the columns. */
+static int next_record(struct importing *i)
+{
+	return i->csv ? gn_csv_next(i->csv, i->e) : gn__arrow_next(i->arrow, &i->row, i->e);
+}
+
+static void close_source(struct importing *i)
+{
+	gn__arrow_close(i->arrow);
+	if (i->csv)
+		gn_csv_close(i->csv);
+	free(i->csv);
+	i->arrow = NULL;
+	i->csv = NULL;
+}
+
 /* ---- the header ---- */
+
+static int bad_header(struct importing *i, const char *what)
+{
+	return gn_error_set(i->e, -GN_EBADMSG, "%s: %s: %s", i->from, i->csv ? "line 1" : "its schema", what);
+}
 
 static int name_column(struct importing *i, uint32_t k, const struct gn_field *field)
 {
 	struct gn_column *c = &i->report->columns[k];
+	char what[300];
 
+	what[0] = '\0';
 	if (!field->length || field->length > GN_COLUMN_MOST_NAME)
-		return gn_error_set(
-		    i->e, -GN_EBADMSG,
-		    "%s: line 1: the name of column %u has %zu bytes; the first row gives every "
-		    "column a name of 1 to %d",
-		    i->from, k + 1, field->length, (int)GN_COLUMN_MOST_NAME);
-	if (memchr(field->text, '\r', field->length))
-		return gn_error_set(i->e, -GN_EBADMSG,
-		                    "%s: line 1: the name of column %u has a carriage return; end lines with "
-		                    "LF or CR LF",
-		                    i->from, k + 1);
-	if (gn_table_find(&i->shape, field->text, field->length) >= 0)
-		return gn_error_set(i->e, -GN_EBADMSG,
-		                    "%s: line 1: two columns are named %.*s; give each a name of its own",
-		                    i->from, (int)field->length, field->text);
+		snprintf(what, sizeof what,
+		         "the name of column %u has %zu bytes; give every column a name of 1 to %d", k + 1,
+		         field->length, (int)GN_COLUMN_MOST_NAME);
+	else if (i->csv && memchr(field->text, '\r', field->length))
+		snprintf(what, sizeof what,
+		         "the name of column %u has a carriage return; end lines with LF or CR LF", k + 1);
+	else if (gn_table_find(&i->shape, field->text, field->length) >= 0)
+		snprintf(what, sizeof what, "two columns are named %.*s; give each a name of its own",
+		         (int)field->length, field->text);
+	if (what[0])
+		return bad_header(i, what);
 	memcpy(c->name, field->text, field->length);
 	i->shape.column_count++;
 	return 0;
@@ -71,22 +126,55 @@ static int allocate(struct importing *i)
 	           : gn_error_set(i->e, -GN_ENOMEM, "%s: out of memory for %u columns", i->from, n);
 }
 
+/* The types that the file has of its own. */
+static void take_types(struct importing *i)
+{
+	for (uint32_t k = 0; i->arrow && k < i->report->column_count; k++) {
+		gn__arrow_column(i->arrow, k, &i->report->columns[k]);
+		i->given[k] = i->report->columns[k].type != GN_COLUMN_NONE;
+	}
+}
+
+/* A column is kept, or it was said that it is not. */
+static int check_types(struct importing *i)
+{
+	for (uint32_t k = 0; i->arrow && k < i->report->column_count; k++) {
+		const struct gn_column *c = &i->report->columns[k];
+		struct gn_column best;
+		const int readable = gn__arrow_column(i->arrow, k, &best);
+
+		if (i->given[k] && (readable || c->type == GN_COLUMN_NONE))
+			continue;
+		return gn_error_set(
+		    i->e, -GN_ENOTSUP,
+		    "%s: column %s is of type %.120s, which a column file does not hold; leave it out by "
+		    "--types \"%s=none\"%s",
+		    i->from, c->name, gn__arrow_type(i->arrow, k), c->name,
+		    readable ? ", or give it another type, such as string" : "");
+	}
+	return 0;
+}
+
 static int read_header(struct importing *i)
 {
-	int rc = gn_csv_next(i->csv, i->e);
+	int rc = next_record(i);
 
 	if (rc < 0)
 		return rc;
-	if (!rc || i->row->fault || i->row->fields > GN_COLUMN_MOST)
-		return gn_error_set(i->e, -GN_EBADMSG, "%s: line 1: %s; the first row names the columns",
-		                    i->from,
-		                    !rc             ? "the file is empty"
-		                    : i->row->fault ? i->row->fault
-		                                    : "there are more than 1024 columns");
+	if (!rc)
+		return bad_header(i, "the file is empty; the first row names the columns");
+	if (i->row->fault)
+		return bad_header(i, i->row->fault);
+	if (!i->row->fields || i->row->fields > GN_COLUMN_MOST)
+		return bad_header(i, "a table has 1 to 1024 columns");
 	rc = allocate(i);
 	for (uint32_t k = 0; !rc && k < i->row->fields; k++)
 		rc = name_column(i, k, &i->row->field[k]);
-	return rc ? rc : gn__types_parse(i->options->types, &i->shape, i->given, i->e);
+	if (rc)
+		return rc;
+	take_types(i);
+	rc = gn__types_parse(i->options->types, &i->shape, i->given, i->e);
+	return rc ? rc : check_types(i);
 }
 
 /* ---- rows ---- */
@@ -108,9 +196,12 @@ static const char *field_fault(const struct gn_column *c, const struct gn_field 
 {
 	union gn_value value;
 
-	if (c->type == GN_COLUMN_NONE || c->type == GN_COLUMN_STRING || gn__field_missing(field, c->type))
+	if (c->type == GN_COLUMN_NONE || gn__field_missing(field, c->type))
 		return NULL;
-	return gn__field_read(field, c, &value);
+	if (c->type != GN_COLUMN_STRING)
+		return gn__field_read(field, c, &value);
+	return field->kind == GN_FIELD_TEXT && memchr(field->text, 0, field->length) ? "has a zero byte"
+	                                                                             : NULL;
 }
 
 /* Why the record is no row of this table, in `why`; returns 1 if it is one. */
@@ -168,11 +259,10 @@ static int look_at(struct importing *i)
 
 static int changed(const struct importing *i)
 {
-	return gn_error_set(
-	    i->e, -GN_EBADMSG,
-	    "%s: line %llu: the file was changed while it was read; try again when no program "
-	    "writes it",
-	    i->from, (unsigned long long)i->row->line);
+	return gn_error_set(i->e, -GN_EBADMSG,
+	                    "%s: %s %llu: the file was changed while it was read; try again when no program "
+	                    "writes it",
+	                    i->from, i->report->unit, (unsigned long long)i->row->line);
 }
 
 /* @at  the column's place among those that are kept */
@@ -213,7 +303,7 @@ static int go_over(struct importing *i, int (*each)(struct importing *))
 {
 	int rc;
 
-	while ((rc = gn_csv_next(i->csv, i->e)) > 0) {
+	while ((rc = next_record(i)) > 0) {
 		rc = each(i);
 		if (rc)
 			break;
@@ -225,13 +315,13 @@ static int go_over(struct importing *i, int (*each)(struct importing *))
 
 static int first_pass(struct importing *i)
 {
-	int rc = gn_csv_open(i->csv, i->fd, i->from, &i->options->progress, i->e);
+	int rc = open_source(i);
 
 	if (!rc)
 		rc = read_header(i);
 	if (!rc)
 		rc = go_over(i, look_at);
-	gn_csv_close(i->csv);
+	close_source(i);
 	if (rc)
 		return rc;
 	for (uint32_t k = 0; k < i->report->column_count; k++)
@@ -239,12 +329,12 @@ static int first_pass(struct importing *i)
 			gn__seen_type(&i->seen[k], &i->report->columns[k]);
 	if (!i->report->bad || i->options->skip_bad)
 		return 0;
-	return gn_error_set(
-	    i->e, -GN_EBADMSG,
-	    "%s: line %llu: %s; %llu rows of %llu are bad. Correct them, or leave them out by "
-	    "--skip-bad-rows",
-	    i->from, (unsigned long long)i->report->kept[0].line, i->report->kept[0].why,
-	    (unsigned long long)i->report->bad, (unsigned long long)(i->report->bad + i->report->rows));
+	return gn_error_set(i->e, -GN_EBADMSG,
+	                    "%s: %s %llu: %s; %llu rows of %llu are bad. Correct them, or leave them out by "
+	                    "--skip-bad-rows",
+	                    i->from, i->report->unit, (unsigned long long)i->report->kept[0].line,
+	                    i->report->kept[0].why, (unsigned long long)i->report->bad,
+	                    (unsigned long long)(i->report->bad + i->report->rows));
 }
 
 static int begin_writer(struct importing *i)
@@ -261,10 +351,10 @@ static int second_pass(struct importing *i)
 
 	if (rc)
 		return rc;
-	rc = gn_csv_open(i->csv, i->fd, i->from, &i->options->progress, i->e);
+	rc = open_source(i);
 	if (!rc)
-		rc = gn_csv_next(i->csv, i->e) == 1 ? go_over(i, write_row) : changed(i);
-	gn_csv_close(i->csv);
+		rc = next_record(i) == 1 ? go_over(i, write_row) : changed(i);
+	close_source(i);
 	if (!rc)
 		return gn_table_writer_end(i->writer, i->e);
 	gn_table_writer_drop(i->writer);
@@ -281,17 +371,19 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 
 	memset(report, 0, sizeof *report);
 	i.e = e ? e : &own;
+	i.source = gn_table_source_of(from);
+	report->unit = i.source == GN_SOURCE_CSV ? "line" : "row";
+	if (i.source == GN_SOURCE_NONE)
+		return gn_error_set(
+		    i.e, -GN_EINVAL,
+		    "%s: a table is a .csv, .csv.gz, .parquet, .arrow or .feather file; give one", from);
 	rc = gn__input_open(from, &i.fd, &bytes, i.e);
 	if (rc)
 		return rc;
-	i.csv = (struct gn_csv *)malloc(sizeof *i.csv);
-	if (i.csv)
-		i.row = &i.csv->row;
-	rc = i.csv ? first_pass(&i) : gn_error_set(i.e, -GN_ENOMEM, "%s: out of memory", from);
+	rc = first_pass(&i);
 	if (!rc)
 		rc = second_pass(&i);
 	close(i.fd);
-	free(i.csv);
 	free(i.seen);
 	free(i.given);
 	free(i.kept);
