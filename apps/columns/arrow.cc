@@ -155,10 +155,9 @@ Status next_batch(gn_arrow &a)
 	for (size_t k = 0; a.batch && k < a.columns.size(); k++) {
 		gn_arrow_column &c = a.columns[k];
 
-		c.values = a.batch->column(static_cast<int>(k)).get();
+		c.values = a.batch->column(static_cast<int>(k));
 		if (c.read_word)
-			c.dictionary =
-			    static_cast<const arrow::DictionaryArray *>(c.values)->dictionary().get();
+			c.dictionary = static_cast<const arrow::DictionaryArray &>(*c.values).dictionary();
 	}
 	return Status::OK();
 }

@@ -5,6 +5,7 @@
 #define GN_COLUMNS_ARROW_VALUES_HPP
 
 #include <arrow/api.h>
+#include <memory>
 #include <string>
 
 #include "fields.h"
@@ -21,8 +22,8 @@ struct gn_arrow_column {
 	gn_arrow_reader read = nullptr;      /* NULL: it cannot be read */
 	gn_arrow_reader read_word = nullptr; /* of a dictionary: reads a value in it */
 	std::string name, arrow_type;
-	const arrow::Array *values = nullptr;     /* of the batch */
-	const arrow::Array *dictionary = nullptr; /* the same, where read_word is set */
+	std::shared_ptr<arrow::Array> values;     /* of the batch */
+	std::shared_ptr<arrow::Array> dictionary; /* the same, where read_word is set */
 	std::string text;                         /* of a value that has no other place */
 };
 

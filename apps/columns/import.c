@@ -4,14 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "arrow.h"
-#include "csv.h"
-#include "fields.h"
 #include "graph/io.h"
 #include "infer.h"
+#include "source.h"
 #include "write.h"
 
 struct importing {
@@ -24,67 +21,18 @@ struct importing {
 	struct gn_column *kept; /* those that are not left out, kept_count */
 	struct gn_cell *cells;  /* of a row, one for each that is kept */
 	uint32_t kept_count;
-	enum gn_table_source source;
-	struct gn_csv *csv;          /* of one source */
-	struct gn_arrow *arrow;      /* of the others */
-	const struct gn_record *row; /* the record read last */
+	struct gn_source source;
 	struct gn_table_writer *writer;
 	int fd;
 	struct gn_error *e;
 };
 
-/* ---- what is read ---- */
-
-static int ends_in(const char *path, const char *suffix)
-{
-	const size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcasecmp(path + n - m, suffix);
-}
-
-enum gn_table_source gn_table_source_of(const char *path)
-{
-	if (ends_in(path, ".csv") || ends_in(path, ".csv.gz"))
-		return GN_SOURCE_CSV;
-	if (ends_in(path, ".arrow") || ends_in(path, ".feather"))
-		return GN_SOURCE_ARROW;
-	return ends_in(path, ".parquet") ? GN_SOURCE_PARQUET : GN_SOURCE_NONE;
-}
-
-/* From the start. */
-static int open_source(struct importing *i)
-{
-	if (i->source != GN_SOURCE_CSV)
-		return gn__arrow_open(&i->arrow, i->fd, i->from, i->source == GN_SOURCE_PARQUET,
-		                      &i->options->progress, i->e);
-	i->csv = (struct gn_csv *)calloc(1, sizeof *i->csv);
-	if (!i->csv)
-		return gn_error_set(i->e, -GN_ENOMEM, "%s: out of memory", i->from);
-	i->row = &i->csv->row;
-	return gn_csv_open(i->csv, i->fd, i->from, &i->options->progress, i->e);
-}
-
-/* The first record has the names of the columns. */
-static int next_record(struct importing *i)
-{
-	return i->csv ? gn_csv_next(i->csv, i->e) : gn__arrow_next(i->arrow, &i->row, i->e);
-}
-
-static void close_source(struct importing *i)
-{
-	gn__arrow_close(i->arrow);
-	if (i->csv)
-		gn_csv_close(i->csv);
-	free(i->csv);
-	i->arrow = NULL;
-	i->csv = NULL;
-}
-
 /* ---- the header ---- */
 
 static int bad_header(struct importing *i, const char *what)
 {
-	return gn_error_set(i->e, -GN_EBADMSG, "%s: %s: %s", i->from, i->csv ? "line 1" : "its schema", what);
+	return gn_error_set(i->e, -GN_EBADMSG, "%s: %s: %s", i->from, i->source.csv ? "line 1" : "its schema",
+	                    what);
 }
 
 static int name_column(struct importing *i, uint32_t k, const struct gn_field *field)
@@ -97,7 +45,7 @@ static int name_column(struct importing *i, uint32_t k, const struct gn_field *f
 		snprintf(what, sizeof what,
 		         "the name of column %u has %zu bytes; give every column a name of 1 to %d", k + 1,
 		         field->length, (int)GN_COLUMN_MOST_NAME);
-	else if (i->csv && memchr(field->text, '\r', field->length))
+	else if (i->source.csv && memchr(field->text, '\r', field->length))
 		snprintf(what, sizeof what,
 		         "the name of column %u has a carriage return; end lines with LF or CR LF", k + 1);
 	else if (gn_table_find(&i->shape, field->text, field->length) >= 0)
@@ -112,7 +60,7 @@ static int name_column(struct importing *i, uint32_t k, const struct gn_field *f
 
 static int allocate(struct importing *i)
 {
-	const uint32_t n = i->row->fields;
+	const uint32_t n = i->source.row->fields;
 
 	i->report->columns = (struct gn_column *)calloc(n, sizeof *i->report->columns);
 	i->seen = (struct gn_seen *)calloc(n, sizeof *i->seen);
@@ -129,8 +77,8 @@ static int allocate(struct importing *i)
 /* The types that the file has of its own. */
 static void take_types(struct importing *i)
 {
-	for (uint32_t k = 0; i->arrow && k < i->report->column_count; k++) {
-		gn__arrow_column(i->arrow, k, &i->report->columns[k]);
+	for (uint32_t k = 0; i->source.arrow && k < i->report->column_count; k++) {
+		gn__arrow_column(i->source.arrow, k, &i->report->columns[k]);
 		i->given[k] = i->report->columns[k].type != GN_COLUMN_NONE;
 	}
 }
@@ -138,10 +86,10 @@ static void take_types(struct importing *i)
 /* A column is kept, or it was said that it is not. */
 static int check_types(struct importing *i)
 {
-	for (uint32_t k = 0; i->arrow && k < i->report->column_count; k++) {
+	for (uint32_t k = 0; i->source.arrow && k < i->report->column_count; k++) {
 		const struct gn_column *c = &i->report->columns[k];
 		struct gn_column best;
-		const int readable = gn__arrow_column(i->arrow, k, &best);
+		const int readable = gn__arrow_column(i->source.arrow, k, &best);
 
 		if (i->given[k] && (readable || c->type == GN_COLUMN_NONE))
 			continue;
@@ -149,7 +97,7 @@ static int check_types(struct importing *i)
 		    i->e, -GN_ENOTSUP,
 		    "%s: column %s is of type %.120s, which a column file does not hold; leave it out by "
 		    "--types \"%s=none\"%s",
-		    i->from, c->name, gn__arrow_type(i->arrow, k), c->name,
+		    i->from, c->name, gn__arrow_type(i->source.arrow, k), c->name,
 		    readable ? ", or give it another type, such as string" : "");
 	}
 	return 0;
@@ -157,19 +105,19 @@ static int check_types(struct importing *i)
 
 static int read_header(struct importing *i)
 {
-	int rc = next_record(i);
+	int rc = gn__source_next(&i->source, i->e);
 
 	if (rc < 0)
 		return rc;
 	if (!rc)
 		return bad_header(i, "the file is empty; the first row names the columns");
-	if (i->row->fault)
-		return bad_header(i, i->row->fault);
-	if (!i->row->fields || i->row->fields > GN_COLUMN_MOST)
+	if (i->source.row->fault)
+		return bad_header(i, i->source.row->fault);
+	if (!i->source.row->fields || i->source.row->fields > GN_COLUMN_MOST)
 		return bad_header(i, "a table has 1 to 1024 columns");
 	rc = allocate(i);
-	for (uint32_t k = 0; !rc && k < i->row->fields; k++)
-		rc = name_column(i, k, &i->row->field[k]);
+	for (uint32_t k = 0; !rc && k < i->source.row->fields; k++)
+		rc = name_column(i, k, &i->source.row->field[k]);
 	if (rc)
 		return rc;
 	take_types(i);
@@ -207,7 +155,7 @@ static const char *field_fault(const struct gn_column *c, const struct gn_field 
 /* Why the record is no row of this table, in `why`; returns 1 if it is one. */
 static int is_row(const struct importing *i, char why[GN_IMPORT_TEXT])
 {
-	const struct gn_record *row = i->row;
+	const struct gn_record *row = i->source.row;
 	char text[41];
 
 	if (row->fault || row->fields != i->report->column_count) {
@@ -237,7 +185,7 @@ static void note_bad(struct importing *i, const char *why)
 	r->bad++;
 	if (r->kept_count == GN_IMPORT_KEPT)
 		return;
-	r->kept[r->kept_count].line = i->row->line;
+	r->kept[r->kept_count].line = i->source.row->line;
 	snprintf(r->kept[r->kept_count++].why, GN_IMPORT_TEXT, "%s", why);
 }
 
@@ -251,9 +199,10 @@ static int look_at(struct importing *i)
 		return 0;
 	}
 	i->report->rows++;
-	for (uint32_t k = 0; k < i->row->fields; k++)
-		if (!i->given[k] && i->row->field[k].length)
-			gn__seen_add(&i->seen[k], i->row->field[k].text, i->row->field[k].length);
+	for (uint32_t k = 0; k < i->source.row->fields; k++)
+		if (!i->given[k] && i->source.row->field[k].length)
+			gn__seen_add(&i->seen[k], i->source.row->field[k].text,
+			             i->source.row->field[k].length);
 	return 0;
 }
 
@@ -262,7 +211,7 @@ static int changed(const struct importing *i)
 	return gn_error_set(i->e, -GN_EBADMSG,
 	                    "%s: %s %llu: the file was changed while it was read; try again when no program "
 	                    "writes it",
-	                    i->from, i->report->unit, (unsigned long long)i->row->line);
+	                    i->from, i->report->unit, (unsigned long long)i->source.row->line);
 }
 
 /* @at  the column's place among those that are kept */
@@ -292,9 +241,9 @@ static int write_row(struct importing *i)
 
 	if (!is_row(i, why))
 		return 0;
-	for (uint32_t k = 0; !rc && k < i->row->fields; k++)
+	for (uint32_t k = 0; !rc && k < i->source.row->fields; k++)
 		if (i->report->columns[k].type != GN_COLUMN_NONE)
-			rc = read_cell(i, at++, &i->row->field[k]);
+			rc = read_cell(i, at++, &i->source.row->field[k]);
 	return rc ? rc : gn_table_writer_row(i->writer, i->cells, i->e);
 }
 
@@ -303,7 +252,7 @@ static int go_over(struct importing *i, int (*each)(struct importing *))
 {
 	int rc;
 
-	while ((rc = next_record(i)) > 0) {
+	while ((rc = gn__source_next(&i->source, i->e)) > 0) {
 		rc = each(i);
 		if (rc)
 			break;
@@ -313,6 +262,11 @@ static int go_over(struct importing *i, int (*each)(struct importing *))
 
 /* ---- both passes ---- */
 
+static int open_source(struct importing *i)
+{
+	return gn__source_open(&i->source, i->fd, i->from, &i->options->progress, i->e);
+}
+
 static int first_pass(struct importing *i)
 {
 	int rc = open_source(i);
@@ -321,7 +275,7 @@ static int first_pass(struct importing *i)
 		rc = read_header(i);
 	if (!rc)
 		rc = go_over(i, look_at);
-	close_source(i);
+	gn__source_close(&i->source);
 	if (rc)
 		return rc;
 	for (uint32_t k = 0; k < i->report->column_count; k++)
@@ -353,8 +307,8 @@ static int second_pass(struct importing *i)
 		return rc;
 	rc = open_source(i);
 	if (!rc)
-		rc = next_record(i) == 1 ? go_over(i, write_row) : changed(i);
-	close_source(i);
+		rc = gn__source_next(&i->source, i->e) == 1 ? go_over(i, write_row) : changed(i);
+	gn__source_close(&i->source);
 	if (!rc)
 		return gn_table_writer_end(i->writer, i->e);
 	gn_table_writer_drop(i->writer);
@@ -371,9 +325,9 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 
 	memset(report, 0, sizeof *report);
 	i.e = e ? e : &own;
-	i.source = gn_table_source_of(from);
-	report->unit = i.source == GN_SOURCE_CSV ? "line" : "row";
-	if (i.source == GN_SOURCE_NONE)
+	i.source.kind = gn_table_source_of(from);
+	report->unit = i.source.kind == GN_SOURCE_CSV ? "line" : "row";
+	if (i.source.kind == GN_SOURCE_NONE)
 		return gn_error_set(
 		    i.e, -GN_EINVAL,
 		    "%s: a table is a .csv, .csv.gz, .parquet, .arrow or .feather file; give one", from);

@@ -195,7 +195,7 @@ def sums():
     rows = [(RANDOM.randrange(10**6), RANDOM.choice([None, decimal.Decimal(RANDOM.randrange(-10**6, 10**6)).scaleb(-2)]), RANDOM.choice("abc"))
             for _ in range(200000)]
     table = pa.table([pa.array(list(c), kind) for c, kind in zip(zip(*rows), (pa.int32(), pa.decimal128(12, 2), pa.string()))], names=["n", "money", "who"])
-    write_parquet(table, "sums.parquet", 30000, "zstd")
+    write_parquet(table, "sums.parquet", 90000, None) # more than is decoded at a time
     pa.feather.write_feather(table, "sums.feather", chunksize=7000)
     with open("sums.csv", "w", encoding="ascii") as file:
         file.write("n,money,who\n" + "".join(f"{n},{'' if m is None else m},{w}\n" for n, m, w in rows))
@@ -296,7 +296,7 @@ def bad_files():
 
 def damage(path, data):
     """Bytes that are wrong end in a message or in a table, never in a signal; what is said of a table holds."""
-    for _ in range(60):
+    for _ in range(30):
         broken = bytearray(data)
         for _ in range(RANDOM.choice([1, 1, 5])):
             broken[RANDOM.randrange(len(data))] ^= RANDOM.randrange(1, 256)
@@ -314,7 +314,6 @@ os.chdir(SCRATCH)
 for compression in ("none", "snappy", "zstd", "lz4", "gzip", "brotli"):
     if compression == "none" or pa.Codec.is_available(compression):
         round_trips(RANDOM.randint(1, 3000), RANDOM.randint(1, 1000), compression)
-round_trips(70000, 66000, "none")
 sums()
 bad_values()
 bad_columns()
