@@ -190,6 +190,13 @@ def round_trips(rows, rows_each, compression):
     check("t.parquet", want)
 
 
+def missing_words():
+    """A place in a dictionary where there is no word is a missing value, too."""
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2], pa.int8()), pa.array(["a", None, "b"]))
+    write_arrow(pa.table([words], names=["w"]), "words.arrow", 3, None)
+    check("words.arrow", [("w", STRING, 0, ["a", None, None, "b"])])
+
+
 def sums():
     """What is asked of the table is what Python says, and what the same rows as comma-separated values say."""
     rows = [(RANDOM.randrange(10**6), RANDOM.choice([None, decimal.Decimal(RANDOM.randrange(-10**6, 10**6)).scaleb(-2)]), RANDOM.choice("abc"))
@@ -314,6 +321,7 @@ os.chdir(SCRATCH)
 for compression in ("none", "snappy", "zstd", "lz4", "gzip", "brotli"):
     if compression == "none" or pa.Codec.is_available(compression):
         round_trips(RANDOM.randint(1, 3000), RANDOM.randint(1, 1000), compression)
+missing_words()
 sums()
 bad_values()
 bad_columns()
