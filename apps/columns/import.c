@@ -326,11 +326,9 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 	memset(report, 0, sizeof *report);
 	i.e = e ? e : &own;
 	i.source.kind = gn_table_source_of(from);
-	report->unit = i.source.kind == GN_SOURCE_CSV ? "line" : "row";
 	if (i.source.kind == GN_SOURCE_NONE)
-		return gn_error_set(
-		    i.e, -GN_EINVAL,
-		    "%s: a table is a .csv, .csv.gz, .parquet, .arrow or .feather file; give one", from);
+		i.source.kind = GN_SOURCE_CSV;
+	report->unit = i.source.kind == GN_SOURCE_CSV ? "line" : "row";
 	rc = gn__input_open(from, &i.fd, &bytes, i.e);
 	if (rc)
 		return rc;

@@ -48,14 +48,15 @@ struct gn_import_report {
 };
 
 /*
- * gn_table_import - read a file that gn_table_source_of knows, and write it as a .gnt file.
+ * gn_table_import - read a table and write it as a .gnt file.
+ * @from  of the kind that gn_table_source_of says; under another name it is comma-separated values
  * @report  filled as far as it is known, also after a failure; free it by gn_import_report_free
  * Of comma-separated values the first row names the columns. A field without any text is a missing value; in
  * quotes it is the empty string, where the column holds strings. Types that are not given are the first that
  * holds all good rows: i32, decimal (with as many digits behind the point as there are, 18 digits in all),
  * f64, string. Of Parquet and Arrow they are those that hold the file's own types (docs/column-format.md).
  * Returns 0; -GN_EBADMSG (a file that is damaged; bad rows, unless they are to be left out: report has them);
- * -GN_EINVAL (types: which part; a name with another end); -GN_ENOTSUP (a column that cannot be kept; a build
+ * -GN_EINVAL (types: which part); -GN_ENOTSUP (a column that cannot be kept; a build
  * without Arrow); a code of gn_table_writer_begin or gn_table_writer_end. After a failure no file is written
  * and what had its name is as it was.
  */
