@@ -24,11 +24,11 @@ static const struct argp_option options[] = {
     {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
     {"types", OPT_TYPES, "LIST", 0,
      "of a table: NAME=TYPE,... for columns whose type is not to be found out; i32, i64, u32, f32, f64, "
-     "string or decimal(N), an exact number with N digits behind the point",
+     "string or decimal(N), an exact number with N digits behind the point, or none: the column is left out",
      0},
     {"skip-bad-rows", OPT_SKIP, NULL, 0,
      "of a table: leave out rows that have too many or too few fields, or one that its column's type cannot "
-     "hold; without this option they are a failure. In both cases they are counted and their lines are named",
+     "hold; without this option they are a failure. In both cases they are counted, and the first are named",
      0},
     {0},
 };
@@ -36,13 +36,18 @@ static const struct argp_option options[] = {
 /* The end of a name tells a table from a graph. */
 static void check_kind(struct request *c, const struct argp_state *state)
 {
+	const bool from_table = gn_table_source_of(c->in) != GN_SOURCE_NONE;
+
 	c->is_table = tool_is_table(c->out);
-	if (!c->is_table && tool_is_csv(c->in))
+	if (!c->is_table && from_table)
 		argp_error(state, "%s: a table becomes a .gnt file; give a name that ends in .gnt", c->out);
 	if (!c->is_table)
 		tool_graph_output(state, c->out);
-	else if (!tool_is_csv(c->in))
-		argp_error(state, "%s: a .gnt file is made of a .csv or a .csv.gz file; give one", c->in);
+	else if (!from_table)
+		argp_error(
+		    state,
+		    "%s: a .gnt file is made of a .csv, .csv.gz, .parquet, .arrow or .feather file; give one",
+		    c->in);
 	if (!c->is_table && (c->table.types || c->table.skip_bad))
 		argp_error(state, "--types and --skip-bad-rows are for tables; leave them out");
 	if (c->is_table && (c->options.undirected || c->options.simple))
@@ -83,13 +88,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     options,
     parse,
-    "IN OUT\nIN.csv OUT.gnt",
-    "Read the graph IN and write it as OUT, or read the table IN.csv and write it as the column file "
-    "OUT.gnt. The ends of their names are their formats. Read and written are .gng (Grapnel's own), .bel "
+    "IN OUT\nTABLE OUT.gnt",
+    "Read the graph IN and write it as OUT, or read TABLE and write it as the column file OUT.gnt. The ends "
+    "of their names are their formats. Read and written are .gng (Grapnel's own), .bel "
     "(EMOGI's: OUT.bel stands for the files OUT.bel.col, OUT.bel.dst and, with weights, OUT.bel.val), .bcsr "
     "and .bwcsr (Subway's). Read alone are .mtx (Matrix Market), .el and .wel (text edge lists), these also "
-    "as .gz, .sg and .wsg (GAP serialized). A table is .csv or .csv.gz: the first row names the columns, an "
-    "empty field is a missing value.\vVertices are numbered from 0 (in .mtx from 1). OUT is written under "
+    "as .gz, .sg and .wsg (GAP serialized). A table is .csv or .csv.gz (the first row names the columns, an "
+    "empty field is a missing value), .parquet, or .arrow or .feather (Arrow's IPC file); grapnel doctor "
+    "says whether this program reads the last three.\vVertices are numbered from 0 (in .mtx from 1). OUT is "
+    "written under "
     "another name and renamed when it is complete; after a failure an older OUT is unchanged. Files of a "
     ".bel graph that are there already are not replaced. Only a .gng file says whether its edges are there "
     "in both directions; a .bcsr file has no weights.",

@@ -55,6 +55,7 @@ static void probe(struct doctor *d, const char *path)
 	doctor_probe_machine(d);
 	doctor_probe_uring(&d->uring);
 	doctor_probe_direct(&d->direct, path);
+	doctor_probe_arrow(&d->arrow);
 	doctor_probe_pci(d, "/sys/bus/pci/devices");
 #ifdef GN_CUDA
 	doctor_probe_cuda(d);
@@ -138,6 +139,7 @@ static void print_text(const struct doctor *d, const struct verdict *v)
 	print_memory(&d->memory);
 	printf("  io_uring         %s: %s\n", d->uring.works ? "yes" : "no", d->uring.why);
 	printf("  O_DIRECT         %s: %s\n", d->direct.works ? "yes" : "no", d->direct.why);
+	printf("  Parquet, Arrow   %s: %s\n", d->arrow.works ? "yes" : "no", d->arrow.why);
 	if (!d->gpu_count)
 		printf("  gpu              none on the PCI bus\n");
 	for (unsigned k = 0; k < d->gpu_count; k++)
@@ -192,12 +194,12 @@ static json_t *json_verdicts(const struct verdict *v)
 
 static int print_json(const struct doctor *d, const struct verdict *v)
 {
-	json_t *root =
-	    json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "grapnel-doctor-1",
-	              "kernel", d->kernel, "cores", (int)d->cores, "cores_usable", (int)d->cores_usable,
-	              "memory", json_memory(&d->memory), "io_uring", json_try(&d->uring), "path",
-	              tool_json_text(d->path), "o_direct", json_try(&d->direct), "gpus", json_gpus(d), "cuda",
-	              json_try(&d->cuda), "usable", json_verdicts(v));
+	json_t *root = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+	                         "grapnel-doctor-1", "kernel", d->kernel, "cores", (int)d->cores,
+	                         "cores_usable", (int)d->cores_usable, "memory", json_memory(&d->memory),
+	                         "io_uring", json_try(&d->uring), "path", tool_json_text(d->path), "o_direct",
+	                         json_try(&d->direct), "gpus", json_gpus(d), "cuda", json_try(&d->cuda),
+	                         "arrow", json_try(&d->arrow), "usable", json_verdicts(v));
 	int failed;
 
 	if (!root) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "columns/arrow.h"
 #include "doctor.h"
 
 static void say(struct doctor_try *t, bool works, const char *format, ...)
@@ -146,4 +147,16 @@ void doctor_probe_direct(struct doctor_try *t, const char *path)
 		    writable ? "written and read" : "read");
 	if (fd >= 0)
 		close(fd);
+}
+
+void doctor_probe_arrow(struct doctor_try *t)
+{
+	const char *version = gn_arrow_version();
+
+	if (version)
+		say(t, true, "by Apache Arrow %s", version);
+	else
+		say(t, false,
+		    "this program was built without Apache Arrow; docs/column-format.md says how to build it "
+		    "with it");
 }

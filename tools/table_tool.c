@@ -7,21 +7,11 @@
 
 #include "columns/taxis.h"
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	const size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && !strcasecmp(path + n - m, suffix);
-}
-
 bool tool_is_table(const char *path)
 {
-	return ends_in(path, ".gnt");
-}
+	const size_t n = strlen(path);
 
-bool tool_is_csv(const char *path)
-{
-	return ends_in(path, ".csv") || ends_in(path, ".csv.gz");
+	return n > 4 && !strcasecmp(path + n - 4, ".gnt");
 }
 
 /* ---- grapnel convert ---- */
@@ -29,26 +19,31 @@ bool tool_is_csv(const char *path)
 static void name_bad_rows(const char *path, const struct gn_import_report *r)
 {
 	for (uint32_t k = 0; k < r->kept_count; k++)
-		fprintf(stderr, "grapnel convert: %s: line %llu: %s\n", path,
+		fprintf(stderr, "grapnel convert: %s: %s %llu: %s\n", path, r->unit,
 		        (unsigned long long)r->kept[k].line, r->kept[k].why);
 	if (r->bad > r->kept_count)
 		fprintf(stderr, "grapnel convert: %s: and %llu more bad rows\n", path,
 		        (unsigned long long)(r->bad - r->kept_count));
 }
 
+static void print_column(const struct gn_column *c)
+{
+	const char *type = c->type == GN_COLUMN_NONE                   ? "left out"
+	                   : c->type == GN_COLUMN_DECIMAL && !c->scale ? "i64"
+	                                                               : gn_column_type_name(c->type);
+
+	printf("  %-24s %s", c->name, type);
+	if (c->scale)
+		printf("(%u)", c->scale);
+	putchar('\n');
+}
+
 static void print_columns(const char *path, const struct gn_import_report *r, double seconds)
 {
 	printf("%s: %llu rows, %llu bad rows left out, %.2f s\n", path, (unsigned long long)r->rows,
 	       (unsigned long long)r->bad, seconds);
-	for (uint32_t k = 0; k < r->column_count; k++) {
-		const struct gn_column *c = &r->columns[k];
-
-		printf("  %-24s %s", c->name,
-		       c->type == GN_COLUMN_DECIMAL && !c->scale ? "i64" : gn_column_type_name(c->type));
-		if (c->scale)
-			printf("(%u)", c->scale);
-		putchar('\n');
-	}
+	for (uint32_t k = 0; k < r->column_count; k++)
+		print_column(&r->columns[k]);
 }
 
 int tool_convert_table(const char *from, const char *to, const struct gn_import_options *options)

@@ -10,9 +10,8 @@
 extern "C" {
 #endif
 
-/* Does the name end in .gnt? In .csv or .csv.gz? */
+/* Does the name end in .gnt? */
 bool tool_is_table(const char *path);
-bool tool_is_csv(const char *path);
 
 /* tool_convert_table - grapnel convert of a table, and what is said of it. Returns an exit status. */
 int tool_convert_table(const char *from, const char *to, const struct gn_import_options *options);

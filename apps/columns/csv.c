@@ -30,7 +30,7 @@ int gn_csv_open(struct gn_csv *c, int fd, const char *name, const struct gn_prog
 void gn_csv_close(struct gn_csv *c)
 {
 	gn__unpack_close(&c->file);
-	free(c->field);
+	free(c->row.field);
 	free(c->record);
 	memset(c, 0, offsetof(struct gn_csv, input));
 }
@@ -77,7 +77,7 @@ static int get(struct gn_csv *c, struct gn_error *e)
 static int keep(struct gn_csv *c, int byte, struct gn_error *e)
 {
 	if (!byte)
-		c->fault = "has a zero byte";
+		c->row.fault = "has a zero byte";
 	if (c->used == c->room) {
 		const size_t room = c->room ? 2 * c->room : 4096;
 		char *record = room > GN_CSV_MOST_RECORD ? NULL : (char *)realloc(c->record, room);
@@ -87,7 +87,7 @@ static int keep(struct gn_csv *c, int byte, struct gn_error *e)
 			           ? gn_error_set(e, -GN_EBADMSG,
 			                          "%s: line %llu: the row has more than %d bytes; is a quote "
 			                          "missing?",
-			                          c->name, (unsigned long long)c->line,
+			                          c->name, (unsigned long long)c->row.line,
 			                          (int)GN_CSV_MOST_RECORD)
 			           : gn_error_set(e, -GN_ENOMEM, "%s: out of memory for a row", c->name);
 		c->record = record;
@@ -99,20 +99,19 @@ static int keep(struct gn_csv *c, int byte, struct gn_error *e)
 
 static int begin_field(struct gn_csv *c, struct gn_error *e)
 {
-	if (c->fields == c->field_room) {
+	if (c->row.fields == c->field_room) {
 		const uint32_t room = c->field_room ? 2 * c->field_room : 32;
-		struct gn_csv_field *field =
-		    (struct gn_csv_field *)realloc(c->field, room * sizeof *c->field);
+		struct gn_field *field =
+		    (struct gn_field *)realloc(c->row.field, room * sizeof *c->row.field);
 
 		if (!field)
 			return gn_error_set(e, -GN_ENOMEM, "%s: out of memory for a row", c->name);
-		c->field = field;
+		c->row.field = field;
 		c->field_room = room;
 	}
-	c->field[c->fields].text = NULL;
-	c->field[c->fields].length = c->used;
-	c->field[c->fields].quoted = 0;
-	c->fields++;
+	memset(&c->row.field[c->row.fields], 0, sizeof *c->row.field);
+	c->row.field[c->row.fields].length = c->used;
+	c->row.fields++;
 	return 0;
 }
 
@@ -134,7 +133,7 @@ static int read_quoted(struct gn_csv *c, struct gn_error *e)
 		if (byte == END)
 			return gn_error_set(e, -GN_EBADMSG,
 			                    "%s: line %llu: a quote of this row is never closed; close it",
-			                    c->name, (unsigned long long)c->line);
+			                    c->name, (unsigned long long)c->row.line);
 		rc = keep(c, byte, e);
 	}
 	return rc;
@@ -157,7 +156,7 @@ static int read_field(struct gn_csv *c, int *more, struct gn_error *e)
 	*more = 0;
 	if (!rc && peek(c, e) == '"') {
 		get(c, e);
-		c->field[c->fields - 1].quoted = 1;
+		c->row.field[c->row.fields - 1].quoted = 1;
 		rc = read_quoted(c, e);
 	}
 	while (!rc) {
@@ -169,10 +168,10 @@ static int read_field(struct gn_csv *c, int *more, struct gn_error *e)
 			*more = byte == ',';
 			return 0;
 		}
-		if (byte == '"' && !c->field[c->fields - 1].quoted)
-			c->fault = "has a quote inside a field that is not in quotes";
-		else if (c->field[c->fields - 1].quoted)
-			c->fault = "has text behind a closing quote";
+		if (byte == '"' && !c->row.field[c->row.fields - 1].quoted)
+			c->row.fault = "has a quote inside a field that is not in quotes";
+		else if (c->row.field[c->row.fields - 1].quoted)
+			c->row.fault = "has text behind a closing quote";
 		rc = keep(c, byte, e);
 	}
 	return rc;
@@ -182,11 +181,11 @@ static void place_fields(struct gn_csv *c)
 {
 	size_t end = c->used;
 
-	for (uint32_t k = c->fields; k--;) {
-		const size_t begin = c->field[k].length;
+	for (uint32_t k = c->row.fields; k--;) {
+		const size_t begin = c->row.field[k].length;
 
-		c->field[k].text = c->record ? c->record + begin : "";
-		c->field[k].length = end - begin;
+		c->row.field[k].text = c->record ? c->record + begin : "";
+		c->row.field[k].length = end - begin;
 		end = begin;
 	}
 }
@@ -204,15 +203,15 @@ int gn_csv_next(struct gn_csv *c, struct gn_error *e)
 	const int first = peek(c, e);
 	int more = 1, rc = 0;
 
-	c->line = c->next_line;
-	c->fields = 0;
+	c->row.line = c->next_line;
+	c->row.fields = 0;
 	c->used = 0;
-	c->fault = NULL;
+	c->row.fault = NULL;
 	if (first == END)
 		return 0;
 	if (first == FAILED)
 		return e ? e->code : -GN_EBADMSG;
-	if (c->line == 1)
+	if (c->row.line == 1)
 		skip_mark(c);
 	while (!rc && more)
 		rc = read_field(c, &more, e);

@@ -11,6 +11,7 @@
 
 #include <grapnel/error.h>
 
+#include "fields.h"
 #include "graph/progress.h"
 #include "graph/unpack.h"
 
@@ -20,22 +21,12 @@ extern "C" {
 
 enum { GN_CSV_MOST_RECORD = 16 << 20, GN_CSV_INPUT = 1 << 18 };
 
-struct gn_csv_field {
-	const char *text; /* not terminated */
-	size_t length;
-	int quoted;
-};
-
 struct gn_csv {
 	struct gn_unpack file;
 	const char *name; /* borrowed */
 	const struct gn_progress *progress;
 	uint64_t file_bytes;
-	uint64_t line; /* of the record read last: where it begins, from 1 */
-	/* the record read last */
-	struct gn_csv_field *field;
-	uint32_t fields;
-	const char *fault; /* NULL, or why the record is none; its fields mean nothing then */
+	struct gn_record row; /* the record read last; its fields are text */
 	/* private */
 	uint64_t next_line;
 	uint32_t field_room;

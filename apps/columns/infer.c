@@ -51,8 +51,8 @@ static int bad_type(const char *part, size_t length, struct gn_error *e)
 {
 	return gn_error_set(
 	    e, -GN_EINVAL,
-	    "types: %.*s: give NAME=TYPE with i32, i64, u32, f32, f64, string or decimal(N), N "
-	    "from 0 to %d",
+	    "types: %.*s: give NAME=TYPE with i32, i64, u32, f32, f64, string, decimal(N), N from "
+	    "0 to %d, or none",
 	    (int)(length < 200 ? length : 200), part, (int)GN_COLUMN_MOST_SCALE);
 }
 
@@ -65,6 +65,9 @@ static int is(const char *text, size_t length, const char *word)
 static int parse_type(const char *text, size_t length, struct gn_column *c)
 {
 	c->scale = 0;
+	c->type = GN_COLUMN_NONE;
+	if (is(text, length, "none"))
+		return 1;
 	for (c->type = GN_COLUMN_I32; c->type < GN_COLUMN_TYPES; c->type++)
 		if (c->type != GN_COLUMN_DECIMAL && is(text, length, gn_column_type_name(c->type)))
 			return 1;

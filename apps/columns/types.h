@@ -9,6 +9,7 @@
 
 /* As in a file's directory: the numbers stay. */
 enum gn_column_type {
+	GN_COLUMN_NONE = 0, /* in no file: an importer leaves the column out */
 	GN_COLUMN_I32 = 1,
 	GN_COLUMN_U32 = 2,
 	GN_COLUMN_DECIMAL = 3, /* i64: the value times ten to the scale; with scale 0 an i64 */

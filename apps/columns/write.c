@@ -184,9 +184,9 @@ int gn_table_word(struct gn_table_writer *w, uint32_t column, const char *text, 
 	if (rc == -GN_EFBIG)
 		return gn_error_set(
 		    e, rc,
-		    "column %s has more than %u different strings, or 4 GiB of them; leave it "
-		    "out of the table, or give its numbers a type by --types",
-		    w->file.columns[column].name, GN_TABLE_MOST_WORDS);
+		    "column %s has more than %u different strings, or 4 GiB of them; leave it out by --types "
+		    "%s=none, or give its numbers a type",
+		    w->file.columns[column].name, GN_TABLE_MOST_WORDS, w->file.columns[column].name);
 	return rc ? gn_error_set(e, rc, "out of memory for the strings of column %s",
 	                         w->file.columns[column].name)
 	          : 0;

@@ -149,4 +149,4 @@ tells "$latin" '"where":"\"caf\\xe9\"='"'b'"'"' --where "\"caf$e\" = 'b'"
 grep -qF 'count("caf\xe9")' said
 
 # The judge makes a table of its own, too, and asks grapnel and sqlite the same.
-python3 "$judge" "$grapnel" taxis.gnt
+python3 -B "$judge" "$grapnel" taxis.gnt

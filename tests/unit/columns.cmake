@@ -1,6 +1,8 @@
 # Unit tests of tables and of queries over them; included by this folder's CMakeLists.txt.
-gn_unit(columns)
-target_link_libraries(test_columns PRIVATE gn_columns m)
+foreach(part columns fields)
+  gn_unit(${part})
+  target_link_libraries(test_${part} PRIVATE gn_columns m)
+endforeach()
 foreach(part query query_compare query_random)
   gn_unit(${part})
   target_link_libraries(test_${part} PRIVATE gn_query)

@@ -143,24 +143,24 @@ static void records_are_those_of_rfc_4180(void **state)
 	fd = open(csv_path, O_RDONLY);
 	must(gn_csv_open(&c, fd, "in.csv", NULL, &error));
 	assert_int_equal(gn_csv_next(&c, &error), 1);
-	assert_int_equal(c.fields, 3);
-	assert_int_equal(c.line, 1);
-	assert_memory_equal(c.field[0].text, "a", 1);
-	assert_int_equal(c.field[1].length, 5);
-	assert_memory_equal(c.field[1].text, "b \"c\"", 5);
-	assert_int_equal(c.field[2].length, 0);
+	assert_int_equal(c.row.fields, 3);
+	assert_int_equal(c.row.line, 1);
+	assert_memory_equal(c.row.field[0].text, "a", 1);
+	assert_int_equal(c.row.field[1].length, 5);
+	assert_memory_equal(c.row.field[1].text, "b \"c\"", 5);
+	assert_int_equal(c.row.field[2].length, 0);
 	assert_int_equal(gn_csv_next(&c, &error), 1);
-	assert_int_equal(c.fields, 3);
-	assert_int_equal(c.line, 2);
-	assert_memory_equal(c.field[0].text, "x\ny", 3);
-	assert_false(c.field[1].quoted);
-	assert_true(c.field[2].quoted);
+	assert_int_equal(c.row.fields, 3);
+	assert_int_equal(c.row.line, 2);
+	assert_memory_equal(c.row.field[0].text, "x\ny", 3);
+	assert_false(c.row.field[1].quoted);
+	assert_true(c.row.field[2].quoted);
 	assert_int_equal(gn_csv_next(&c, &error), 1);
-	assert_int_equal(c.fields, 1);
-	assert_int_equal(c.line, 4);
+	assert_int_equal(c.row.fields, 1);
+	assert_int_equal(c.row.line, 4);
 	assert_int_equal(gn_csv_next(&c, &error), 1);
-	assert_int_equal(c.line, 5);
-	assert_int_equal(c.field[0].length, 4);
+	assert_int_equal(c.row.line, 5);
+	assert_int_equal(c.row.field[0].length, 4);
 	assert_int_equal(gn_csv_next(&c, &error), 0);
 	gn_csv_close(&c);
 	close(fd);
@@ -293,6 +293,26 @@ static void types_can_be_given(void **state)
 	assert_int_equal(import("a,b\n1,2\n", "a=decimal(19)", 0, &report), -GN_EINVAL);
 	gn_import_report_free(&report);
 	assert_int_equal(access(table_path, F_OK), -1);
+}
+
+static void columns_can_be_left_out(void **state)
+{
+	struct gn_import_report report;
+	struct gn_table_file f;
+
+	(void)state;
+	must(import("a,b,c\n1,x,y\n2,,z\n", "b=none", 0, &report));
+	assert_int_equal(report.column_count, 3);
+	assert_int_equal(report.columns[1].type, GN_COLUMN_NONE);
+	gn_import_report_free(&report);
+	must(gn_table_open(&f, table_path, &error));
+	must(gn_table_check(&f, NULL, &error));
+	assert_int_equal(f.column_count, 2);
+	expect_exact(&f, "a", GN_COLUMN_I32, 0, (const int64_t[]){1, 2});
+	expect_exact(&f, "c", GN_COLUMN_STRING, 0, (const int64_t[]){0, 1});
+	gn_table_close(&f);
+	assert_int_equal(import("a,b\n1,2\n", "a=none,b=none", 0, &report), -GN_EINVAL);
+	gn_import_report_free(&report);
 }
 
 static const char bad_rows[] = "a,b\n1,2\n3\n\"x\n\",5\n4,5,6\n7,\"8\"9\n5,6\n";
@@ -512,6 +532,7 @@ int main(void)
 	    cmocka_unit_test(exact_numbers_have_all_digits),
 	    cmocka_unit_test(types_are_the_first_that_hold_all),
 	    cmocka_unit_test(types_can_be_given),
+	    cmocka_unit_test(columns_can_be_left_out),
 	    cmocka_unit_test(bad_rows_are_counted_and_named),
 	    cmocka_unit_test(what_is_no_table_is_refused),
 	    cmocka_unit_test(zone_maps_say_what_is_there),
