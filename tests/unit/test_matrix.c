@@ -44,12 +44,10 @@ static const struct way ways[] = {
     {32, 0, 0, 0},
 };
 
-#ifdef __SANITIZE_THREAD__ /* all ways take minutes there: a thread and a warp with small pages */
-enum { WAYS = 2 };
-#else
-enum { WAYS = sizeof ways / sizeof *ways };
-#endif
-enum { BEFORE = 48 }; /* bytes in front of the matrix: no page begins with it */
+enum {
+	WAYS = few_or_all(2, sizeof ways / sizeof *ways),
+	BEFORE = 48
+}; /* bytes in front of the matrix: no page begins with it */
 
 struct far {
 	struct simt_machine *machine;
