@@ -253,9 +253,8 @@ static void check(struct plain *p)
 {
 	by_force(p, p->u);
 	for (unsigned k = 0; k < WAYS; k++) {
-		check_products(p, &ways[k], 1, 1);
-		check_products(p, &ways[k], 1, 2);
-		check_products(p, &ways[k], 1, 3);
+		for (int wants = few_or_all(3, 1); wants <= 3; wants++)
+			check_products(p, &ways[k], 1, wants);
 		check_products(p, &ways[k], 2, 3);
 		check_atax(p, &ways[k]);
 	}
