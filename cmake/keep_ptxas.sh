@@ -3,7 +3,7 @@
 #
 # Compile for a GPU, and keep what the assembler says of each kernel in OBJECT.ptxas, for kernel_table.sh.
 #
-#   keep_ptxas.sh COMPILER ARGUMENT...   (with -o OBJECT among them)
+#   keep_ptxas.sh [LAUNCHER] COMPILER ARGUMENT...   (with -o OBJECT among them; LAUNCHER: ccache, say)
 set -u
 
 object=

@@ -12,5 +12,5 @@ if(NOT GN_SANITIZE AND NOT GN_CXX AND NOT GN_CUDA)
     ${CMAKE_CURRENT_BINARY_DIR}/mutants_cache ${CMAKE_C_COMPILER} $<TARGET_FILE:grapnel> ${BOOST_CONTEXT_LIBRARY}
     -lpthread -lm)
   set_tests_properties(model_mutants_cache PROPERTIES TIMEOUT ${gn_patience})
-  gn_slow(60 model_mutants_cache)
+  gn_slow(110 model_mutants_cache)
 endif()

@@ -3,7 +3,7 @@
 #
 # Do the cache's model tests notice when the code is wrong? As mutants.sh, for the headers of cache and array; a mutant
 # that lives through the random schedules meets the exhaustive ones. Where it is known which exhaustive case kills a mutant, its
-# line names the case, and that is all that is run. Only what the program says kills a mutant: no time that has passed.
+# line names the case, and that is all that is run; so too for one that hangs under random schedules, which say so after a minute.
 #
 #   mutants_cache.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
 set -eu
@@ -12,6 +12,7 @@ source_dir=$1
 work=$2
 cc=$3
 shift 3
+harness=${work%/}.harness.o
 runs=${GN_MUTANT_RUNS:-100000} # as many as model_cache_random
 
 # file | sed expression | what is broken | the exhaustive case that kills it, if random schedules do not
@@ -47,7 +48,7 @@ detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (!(seen & GN__WORD_HELD) .*/i
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn__word_payload(seen) != frame/0/|direct: a page is evicted from a frame that it has left
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN__WORD_DIRTY ? seen . GN__WORD_BUSY : //|direct: a dirty page is gone before it is written
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/: seen & GN__WORD_VERSION/: seen/|direct: a clean page stays in the frame that is taken
-detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page
+detail/cache/frame.h|/ gn__claim_give(const/,/^}/s/simt_store_[a-z]*_dev_u32(&c->owner.*/;/|direct: a frame does not know its page|direct, 1 frame: reader and writer
 detail/cache/claim.h|/gn__claim_present(const/,/^}/s/if (!(seen & GN__WORD_VALID))/if (0)/|a page in parts is pinned for anybody
 detail/cache/claim.h|/gn__claim_present(const/,/^}/s/gn__sector_dirty(/(void)(/|a slow hit for writing makes no sector dirty
 detail/cache/sector.h|/gn__sector_claim(const/,/^}/s/return wanted & .*/return wanted;/|a slow claim takes sectors that another brings
@@ -64,9 +65,9 @@ detail/cache/claim.h|/gn__claim_in_set(const/,/^}/s/if (gn__set_lacks(c, k->page
 detail/cache/claim.h|/ gn__set_lacks(const/,/^}/s/ && simt_load.*/;/|sets: a page is fetched while it is changed in the store
 detail/cache/claim.h|/ gn__keep_absent(const/,/^}/s/return .*/return 1;/|sets: two threads change a page in the store
 detail/cache/claim.h|/ gn__lock_set(const/,/^}/s/return .*/return 1;/|sets: the lock keeps nobody out
-detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame
+detail/cache/claim.h|/ gn__claim_fail(const/,/^}/s/simt_store_release_dev_u32(.*/;/|direct: a failed fetch loses its frame|direct, 1 frame: a fetch fails for two
 detail/cache/frame.h|s/if (simt_cas_fenced_dev_u32(&c->owner.frame., GN__OWNER_FREE.*/if (0)/|direct: a free frame is taken twice
-detail/cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself
+detail/cache/frame.h|s/	k->searching = 1;/	;/|direct: a search that waited begins with the page, which it holds itself|direct, 1 frame: reader and writer
 detail/cache/claim.h|s/step = k->searching ? GN__STEP_NO_FRAME : GN__STEP_HIT;/step = GN__STEP_HIT;/|a claim ahead that gives up keeps its page busy
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/lacks = 1;/|sets: a page that came during a write-back comes again
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/&\n\tlacks = !found;/|sets: a page comes while it is changed in the store|sets, 1 way: two count around the cache beside a write-back
@@ -76,11 +77,11 @@ detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == 
 detail/cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
 detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
-detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion
+detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion|direct, 1 frame: sectors, a writer and a reader of one page
 detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !simt_ballot(mask, gn__claim_goes_on(\&k)) \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
 detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
-detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy
-detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page
+detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy|direct, 1 frame: two writers of one page
+detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page|direct, 1 frame: two writers of one page
 detail/cache/page.h|/gn__page_written(const/,/^}/s/covered, 1);/covered, 0);/|overwritten sectors are not dirty
 detail/cache/page.h|/gn__page_written(const/,/^}/{s/^	if (covered) {/	gn__page_unpin(word);&/;s/^	gn__page_unpin(word);$/	;/;}|who overwrites sectors lets the page go before they are valid
 detail/cache/access.h|/gn__claim_move(const/,/^}/s/m = gn__move_of(c, k->page, k->frame, k->owned, 0);/{ & gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0); k->owned = 0; }/|a filled sector is valid before its bytes are there
@@ -100,11 +101,11 @@ detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/const uint32_t owned = .*
 detail/cache/fault.h|/ gn__fault_claim(uint64_t/,/^}/s/if (wanted != sector .*/if (0)/|faults: sectors that are not used stay in motion|direct, 1 frame: by faults, a page is read in order
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/if (simt_cas_fenced_dev_u64(word.*/if (0)/|faults: two loaders of one page
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/taking = gn__take_frame(.*/simt_store_release_dev_u64(word, GN__WORD_PARTIAL + GN__WORD_PIN + gn__word_next_version(f.seen) + f.frame); & if (taking != GN__TAKEN) simt_store_release_dev_u64(word, GN__WORD_BUSY + made);/|faults: a page is shown before its frame is taken
-detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/^	simt_store_release_dev_u64(word, made);/	;/|faults: a page that found no frame stays busy
+detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/^	simt_store_release_dev_u64(word, made);/	;/|faults: a page that found no frame stays busy|direct, 1 frame: by faults, two readers of one page
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__sector_reset(.*/;/|faults: a frame keeps the sector word of the page before
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/~gn__page_sectors(c, page)/0/|faults: sectors behind the end are absent
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/simt_store_relaxed_dev_u32(.*/;/|faults: a frame does not know its page
-detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__word_next_version(f->seen)/(f->seen \& GN__WORD_VERSION)/|faults: versions do not count
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__word_next_version(f->seen)/(f->seen \& GN__WORD_VERSION)/|faults: versions do not count|direct, 1 frame: by faults, a page leaves and comes back
 detail/cache/fault.h|/ gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/;/gn__fault_move(const/,/^}/s/^	ask->lane = owners/	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/|faults: a sector is valid before its bytes are there
 detail/cache/fault.h|/ gn__fault_end(const/,/^}/{s/^	if (f->owned)$/	gn__page_unpin_after_fence(\&p->word[page]);&/;s/^	gn__page_unpin_after_fence(.*$/	;/;}|faults: the page is let go before its sector is valid
 detail/cache/fault.h|/ gn__fault_lead(const/,/^}/s/f.owned = claimed & .*/f.owned = claimed;/|faults: a leader takes sectors that another brings
@@ -136,10 +137,16 @@ copy() {
 	cp -r "$source_dir/include/grapnel/array.h" "$source_dir/include/grapnel/store.h" "$source_dir/include/grapnel/detail" "$work/grapnel"
 }
 
-# build LINK...: the model program from the copies.
+# compile SOURCE OBJECT: with the copies, through the launcher of which CMake is told in the same way, if any.
+compile() {
+	${CMAKE_C_COMPILER_LAUNCHER:-} "$cc" -std=gnu11 -O0 -w -D_GNU_SOURCE -DSIMT_PREEMPT -I"$work" -I"$source_dir/include" \
+		-I"$source_dir/src" -c "$source_dir/tests/model/$1" -o "$2"
+}
+
+# build LINK...: the model program from the copies. No mutant changes what the harness includes.
 build() {
-	"$cc" -std=gnu11 -O0 -w -D_GNU_SOURCE -DSIMT_PREEMPT -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
-		"$source_dir/tests/model/cache.c" "$source_dir/tests/model/harness.c" -o "$work/program" "$@"
+	compile cache.c "$work/cache.o"
+	"$cc" "$work/cache.o" "$harness" -o "$work/program" "$@"
 }
 
 # break_it FILE EXPRESSION: fails if there was nothing to break.
@@ -177,6 +184,7 @@ passes() {
 # model_cache_exhaustive's.
 what=unchanged
 copy
+compile harness.c "$harness"
 build "$@"
 mutants >"${work%/}.list"
 unchanged() {

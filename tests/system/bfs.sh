@@ -44,18 +44,18 @@ search() {
 }
 
 for graph in path star spokes grid disconnected loops single edgeless kron urand; do
-  for width in 1 8 32; do
-    for page in 512 4K 64K; do
-      case $page in # one set (four frames); sixteen; all of it
-        512) caches='2K 8K 4M' ;;
-        4K) caches='16K 64K 4M' ;;
-        *) caches='256K 1M 16M' ;;
-      esac
-      for cache in $caches; do
-        search "$graph" 0 --store file --warp-width "$width" --page "$page" --cache "$cache"
-      done
+  # Each width with each page and with each room (one set, which is four frames; sixteen sets; all of it), each page with each
+  # room: a Latin square, in a third of the searches that all three together would be.
+  while read -r page widths caches; do
+    for cache in $caches; do
+      search "$graph" 0 --store file --warp-width "${widths%%,*}" --page "$page" --cache "$cache"
+      widths=${widths#*,}
     done
-  done
+  done <<'TEXT'
+512 1,8,32 2K 8K 4M
+4K 8,32,1 16K 64K 4M
+64K 32,1,8 256K 1M 16M
+TEXT
   search "$graph" 0 --store host --mode direct
   search "$graph" 0 --store host --cache 64K --policy fifo --warp-width 32
   search "$graph" 0 --store host --cache 64K --policy random
@@ -108,4 +108,4 @@ number() {
 "$grapnel" bfs grid.gng --source 0 --json - | grep -q '"algorithm": "top-down"'
 "$grapnel" bfs grid.gng --source 0 --json - | grep -q '"steps": null'
 echo "$runs searches agree"
-[ "$runs" -ge 340 ]
+[ "$runs" -ge 185 ]

@@ -88,14 +88,13 @@ struct far_way {
 
 static const struct far_way far_ways[] = {{1, 512}, {32, 512}, {32, 4096}, {8, 1024}, {1, 0}, {32, 0}};
 
-/* FAR_ROUNDS(n): of n rounds, those to run. All rounds and ways take minutes under the thread sanitizer. */
-#ifdef __SANITIZE_THREAD__
-enum { FAR_WAYS = 2 };
-#define FAR_ROUNDS(n) (((n) + 3) / 4)
-#else
-enum { FAR_WAYS = sizeof far_ways / sizeof *far_ways };
-#define FAR_ROUNDS(n) (n)
-#endif
+enum { FAR_WAYS = few_or_all(2, sizeof far_ways / sizeof *far_ways) };
+
+/* Leaves of a star: its hub's list is more than two chunks. */
+enum { FAR_STAR = few_or_all(2100, 3000) };
+
+/* Of n rounds over random graphs, those to run. */
+#define FAR_ROUNDS(n) few_or_all(((n) + 3) / 4, n)
 
 struct far_graph {
 	struct simt_machine *machine;

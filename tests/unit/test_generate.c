@@ -16,12 +16,8 @@
 
 static struct gn_error error;
 
-/* All cases take minutes under the thread sanitizer. */
-#ifdef __SANITIZE_THREAD__
-enum { FEWER = 7 };
-#else
-enum { FEWER = 1 };
-#endif
+/* Of the cases, one of so many is run. */
+enum { EACH = few_or_all(7, 1) };
 
 static void must(int rc)
 {
@@ -112,7 +108,7 @@ static void as_on_the_host(void **state)
 	for (unsigned w = 0; w < 3; w++) {
 		struct simt_machine *machine = machine_of("cpu", widths[w]);
 
-		for (unsigned k = w; k < kinds; k += (w ? 5 : 1) * FEWER) {
+		for (unsigned k = w; k < kinds; k += (w ? 5 : 1) * EACH) {
 			const unsigned c = k / 8;
 			const struct gn_generate_options o =
 			    options_of(k & 4 ? GN_GENERATOR_URAND : GN_GENERATOR_KRON, cases[c].scale,

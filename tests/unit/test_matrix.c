@@ -44,12 +44,10 @@ static const struct way ways[] = {
     {32, 0, 0, 0},
 };
 
-#ifdef __SANITIZE_THREAD__ /* all ways take minutes there: a thread and a warp with small pages */
-enum { WAYS = 2 };
-#else
-enum { WAYS = sizeof ways / sizeof *ways };
-#endif
-enum { BEFORE = 48 }; /* bytes in front of the matrix: no page begins with it */
+enum {
+	WAYS = few_or_all(2, sizeof ways / sizeof *ways),
+	BEFORE = 48
+}; /* bytes in front of the matrix: no page begins with it */
 
 struct far {
 	struct simt_machine *machine;
@@ -255,9 +253,8 @@ static void check(struct plain *p)
 {
 	by_force(p, p->u);
 	for (unsigned k = 0; k < WAYS; k++) {
-		check_products(p, &ways[k], 1, 1);
-		check_products(p, &ways[k], 1, 2);
-		check_products(p, &ways[k], 1, 3);
+		for (int wants = few_or_all(3, 1); wants <= 3; wants++)
+			check_products(p, &ways[k], 1, wants);
 		check_products(p, &ways[k], 2, 3);
 		check_atax(p, &ways[k]);
 	}
@@ -307,7 +304,7 @@ static void odd_sizes_equal_plain_loops(void **state)
 	                                    {3, 8192}, {129, 127}, {31, 33},  {1000, 3},  {64, 1024}};
 
 	(void)state;
-	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k += few_or_all(3, 1)) {
 		struct plain p;
 
 		plain_open(&p, sizes[k][0], sizes[k][1]);

@@ -155,12 +155,8 @@ static struct simt_machine *open_machine(unsigned warp_width, unsigned threads)
 
 static const unsigned widths[] = {1, 8, 32};
 
-/* EACH: of the sizes and bits, one of so many. All of them take minutes under the thread sanitizer. */
-#ifdef __SANITIZE_THREAD__
-enum { WIDTHS = 2, EACH = 11 };
-#else
-enum { WIDTHS = sizeof widths / sizeof *widths, EACH = 1 };
-#endif
+/* EACH: of the sizes and bits, one of so many is run. */
+enum { WIDTHS = few_or_all(2, sizeof widths / sizeof *widths), EACH = few_or_all(11, 1) };
 
 static void sizes_around_warps_tiles_and_parts(void **state)
 {

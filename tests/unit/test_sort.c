@@ -39,12 +39,8 @@ struct way {
 static const struct way ways[] = {{1, 512, 16},   {8, 512, 16},  {32, 512, 40}, {32, 4096, 64},
                                   {8, 512, 4096}, {1, 4096, 16}, {1, 0, 0},     {32, 0, 0}};
 
-/* EACH: of the sizes and kinds, one of so many. All of them take minutes under the thread sanitizer. */
-#ifdef __SANITIZE_THREAD__
-enum { WAYS = 2, EACH = 5 };
-#else
-enum { WAYS = sizeof ways / sizeof *ways, EACH = 1 };
-#endif
+/* EACH: of the sizes and kinds, one of so many is run. */
+enum { WAYS = few_or_all(2, sizeof ways / sizeof *ways), EACH = few_or_all(5, 1) };
 
 struct far {
 	struct simt_machine *machine;
