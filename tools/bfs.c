@@ -4,16 +4,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bfs_steps.h"
 #include "graph/reference.h"
-#include "graph_job.h"
+#include "graph_search.h"
 
 enum { OPT_OUT = 0x200, OPT_VERIFY, OPT_ALGORITHM, OPT_STEPS };
 
 static const struct argp_option options[] = {
-    {"source", 's', "N", 0, "vertex where the search starts (must be given)", 0},
+    {"source", 's', "N", 0, "vertex where the search starts (must be given, unless --sources is)", 0},
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "top-down: read the lists of the frontier; direction-optimising: where the frontier has many edges, "
      "look from the vertices that are not reached yet, which needs every edge in both directions (default "
@@ -31,18 +30,21 @@ static const struct argp_option options[] = {
 static const char *const algorithms[] = {"top-down", "direction-optimising", NULL};
 
 struct bfs_options {
-	struct graph_options graph;
-	uint64_t source;
+	struct graph_search_options search;
 	int algorithm; /* enum gn_bfs_algorithm; negative: as the graph allows */
 	int steps;
 };
 
-/* A search and what is known of it. */
-struct bfs_run {
-	const struct bfs_options *options;
-	struct gn_bfs_options search;
+/* What a search found. */
+struct bfs_found {
 	struct gn_bfs_result result;
 	struct bfs_steps steps;
+};
+
+struct bfs_run {
+	const struct bfs_options *options;
+	enum gn_bfs_algorithm algorithm;
+	struct bfs_found *found; /* of each search */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -50,16 +52,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct bfs_options *o = (struct bfs_options *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->graph; return 0;
-	case 's': o->source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->search; return 0;
+	case 's': o->search.source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
 	case OPT_ALGORITHM: o->algorithm = (int)tool_word(state, "--algorithm", arg, algorithms); return 0;
 	case OPT_STEPS: o->steps = 1; return 0;
-	case OPT_OUT: o->graph.out = arg; return 0;
-	case OPT_VERIFY: o->graph.verify = true; return 0;
+	case OPT_OUT: o->search.graph.out = arg; return 0;
+	case OPT_VERIFY: o->search.graph.verify = true; return 0;
 	case ARGP_KEY_END:
-		if (o->source == UINT64_MAX)
-			argp_error(state,
-			           "no --source given; give --source N, the vertex where the search starts");
+		if (o->search.source == UINT64_MAX && !o->search.sources)
+			argp_error(state, "no --source given; give --source N, the vertex where the search "
+			                  "starts, or --sources N");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -70,29 +72,22 @@ static const struct argp argp = {
     parse,
     "GRAPH",
     "Breadth-first search of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, .wsg, .bel, .bcsr, .bwcsr) "
-    "from one vertex. The graph is in a store. The threads of the machine fetch its pages themselves.\vExit "
+    "from one vertex, or from several, one after the other. The graph is in a store. The threads of the "
+    "machine fetch its pages themselves.\vExit "
     "status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_options_child,
+    graph_search_child,
     NULL,
     NULL,
 };
 
 /* ---- the search ---- */
 
-static int check_source(const struct graph_job *j, uint64_t source, struct gn_error *e)
-{
-	if (source < j->input.vertices)
-		return 0;
-	return gn_error_set(
-	    e, -GN_ERANGE, "--source %llu: %s has %llu vertices, numbered from 0; give a smaller number",
-	    (unsigned long long)source, j->options->graph, (unsigned long long)j->input.vertices);
-}
-
-static int verify(struct graph_job *j, uint64_t source, struct gn_error *e)
+static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_error *e)
 {
 	int rc = graph_input_load(&j->input, &j->progress, e);
 	uint32_t *want;
 
+	(void)user;
 	if (rc)
 		return rc;
 	want = (uint32_t *)malloc(j->input.vertices * sizeof *want);
@@ -123,77 +118,94 @@ static int choose_algorithm(const struct graph_job *j, struct bfs_run *run, stru
 		    "--algorithm %s: %s does not say that every edge is stored in both directions; make an "
 		    "undirected graph with grapnel convert --undirected, or take --algorithm %s",
 		    algorithms[GN_BFS_DIRECTION], j->options->graph, algorithms[GN_BFS_TOP_DOWN]);
-	run->search.algorithm = asked >= 0 ? (enum gn_bfs_algorithm)asked
-	                        : both     ? GN_BFS_DIRECTION
-	                                   : GN_BFS_TOP_DOWN;
+	run->algorithm = asked >= 0 ? (enum gn_bfs_algorithm)asked
+	                 : both     ? GN_BFS_DIRECTION
+	                            : GN_BFS_TOP_DOWN;
 	return 0;
 }
 
-static int search(struct graph_job *j, struct bfs_run *run, struct gn_error *e)
+/* The steps of a search begin where the cache's counters were when the search before it had ended. */
+static void begin_steps(const struct graph_job *j, const struct bfs_run *run, const struct graph_search *s)
 {
-	int rc = check_source(j, run->options->source, e);
+	struct bfs_steps *steps = &run->found[s->number].steps;
 
-	if (!rc)
-		rc = choose_algorithm(j, run, e);
-	run->search.source = run->options->source;
-	run->search.step = bfs_steps_add;
-	run->search.context = &run->steps;
-	run->steps.wanted = run->options->steps;
+	steps->wanted = run->options->steps;
 	if (j->options->mode == GRAPH_PAGED)
-		run->steps.cache = j->arrays.cache;
-	return rc ? rc
-	          : gn_bfs(j->machine, &j->arrays.graph, &run->search, j->result, &run->result, &j->progress,
-	                   e);
+		steps->cache = j->arrays.cache;
+	if (s->number)
+		steps->before = s[-1].cache.statistics;
 }
 
-static int run_job(struct graph_job *j, struct bfs_run *run, struct graph_report *report, struct gn_error *e)
+static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
-	int rc = graph_job_open(j, e);
+	struct bfs_run *run = (struct bfs_run *)user;
+	struct bfs_found *found = &run->found[s->number];
+	struct gn_bfs_options how;
+	int rc = choose_algorithm(j, run, e);
 
+	begin_steps(j, run, s);
+	how.source = s->source;
+	how.algorithm = run->algorithm;
+	how.step = bfs_steps_add;
+	how.context = &found->steps;
 	if (!rc)
-		rc = search(j, run, e);
-	if (rc)
-		return rc;
-	graph_job_describe(j, report);
-	report->seconds = run->result.seconds;
-	report->edges = run->result.edges;
-	report->needed_bytes = needed_bytes(&run->result);
-	if (!j->options->verify)
-		return 0;
-	rc = verify(j, run->options->source, e);
-	report->verified = !rc;
+		rc = gn_bfs(j->machine, &j->arrays.graph, &how, j->result, &found->result, &j->progress, e);
+	s->seconds = found->result.seconds;
+	s->reached = found->result.reached;
+	s->edges = found->result.edges;
+	s->needed_bytes = needed_bytes(&found->result);
 	return rc;
 }
 
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct graph_report *r, const struct bfs_run *run)
+static json_t *members(const void *user, const struct graph_search *s)
 {
-	const struct gn_bfs_result *result = &run->result;
-	json_t *root =
-	    json_pack("{s:s, s:o, s:o, s:I, s:s, s:b, s:I, s:i, s:o, s:o, s:f, s:I, s:f}", "schema",
-	              "grapnel-bfs-1", "machine", tool_json_machine(&r->machine), "graph",
-	              graph_report_graph(r), "source", (json_int_t)run->search.source, "algorithm",
-	              algorithms[run->search.algorithm], "both_directions", (int)r->input->both_directions,
-	              "reached", (json_int_t)result->reached, "levels", (int)result->levels, "directions",
-	              bfs_steps_phases(&run->steps), "steps", bfs_steps_rows(&run->steps), "seconds",
-	              r->seconds, "edges_traversed", (json_int_t)r->edges, "teps", graph_report_teps(r));
+	const struct bfs_found *found = &((const struct bfs_run *)user)->found[s->number];
 
-	return graph_report_join(root, r);
+	return json_pack("{s:I, s:I, s:i, s:o, s:o}", "source", (json_int_t)s->source, "reached",
+	                 (json_int_t)s->reached, "levels", (int)found->result.levels, "directions",
+	                 bfs_steps_phases(&found->steps), "steps", bfs_steps_rows(&found->steps));
 }
 
-static void print_table(const struct graph_report *r, const struct bfs_run *run)
+static const struct graph_search_kind kind = {search, verify, members};
+
+static json_t *report_json(const struct graph_report *r, const struct graph_searches *all)
 {
+	const struct bfs_run *run = (const struct bfs_run *)all->user;
+	json_t *root =
+	    json_pack("{s:s, s:o, s:o, s:s, s:b}", "schema", "grapnel-bfs-1", "machine",
+	              tool_json_machine(&r->machine), "graph", graph_report_graph(r), "algorithm",
+	              algorithms[run->algorithm], "both_directions", (int)r->input->both_directions);
+
+	return graph_searches_join(root, all, r);
+}
+
+static void print_search(const struct graph_search *s, const struct bfs_run *run)
+{
+	const struct bfs_found *found = &run->found[s->number];
+
+	printf("  reached              %llu vertices in %u levels from %u\n", (unsigned long long)s->reached,
+	       found->result.levels, s->source);
+	bfs_steps_print(&found->steps, algorithms[run->algorithm], stdout);
+}
+
+/* Of several searches the report has a line each, and here are only the steps that were asked for. */
+static void print_table(const struct graph_report *r, const struct graph_searches *all)
+{
+	const struct bfs_run *run = (const struct bfs_run *)all->user;
+
 	graph_report_begin(r, stdout);
-	printf("  reached              %llu vertices in %u levels from %llu\n",
-	       (unsigned long long)run->result.reached, run->result.levels,
-	       (unsigned long long)run->search.source);
-	bfs_steps_print(&run->steps, algorithms[run->search.algorithm], stdout);
+	if (!r->searches || run->options->steps)
+		for (uint32_t k = 0; k < all->count; k++)
+			print_search(&all->search[k], run);
+	else
+		printf("  algorithm            %s\n", algorithms[run->algorithm]);
 	graph_report_end(r, "every depth equals the reference search", stdout);
 }
 
 /* Results are written only for a search that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct bfs_run *run,
+static int finish(const struct graph_job *j, const struct graph_report *r, const struct graph_searches *all,
                   struct gn_error *e)
 {
 	const struct graph_options *o = j->options;
@@ -202,39 +214,55 @@ static int finish(const struct graph_job *j, const struct graph_report *r, const
 	if (o->out)
 		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
 	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, run), o->json, e);
+		rc = tool_write_json(report_json(r, all), o->json, e);
 	if (!rc && o->svg)
 		rc = graph_report_svg(r, "Breadth-first search", "every depth verified",
 		                      "edges that were read, offsets of the vertices that were reached", e);
 	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, run);
+		print_table(r, all);
 	return rc;
+}
+
+static void free_found(struct bfs_found *found, uint32_t count)
+{
+	for (uint32_t k = 0; k < count && found; k++)
+		bfs_steps_free(&found[k].steps);
+	free(found);
+}
+
+static int run_job(struct graph_job *job, struct graph_searches *all, struct graph_report *report,
+                   struct gn_error *e)
+{
+	struct bfs_run *run = (struct bfs_run *)all->user;
+	const uint32_t count = graph_search_count(all->options);
+
+	run->found = (struct bfs_found *)calloc(count, sizeof *run->found);
+	return run->found ? graph_searches_run(all, job, report, e)
+	                  : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
 }
 
 int tool_bfs(int argc, char **argv)
 {
 	struct bfs_options o = {0};
-	struct bfs_run run;
+	struct bfs_run run = {&o, GN_BFS_TOP_DOWN, NULL};
+	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
 	struct graph_report report = {0};
 	struct gn_error e = {0};
 	struct graph_job job = {0};
 	struct tool_bar bar;
 	int rc;
 
-	o.source = UINT64_MAX;
 	o.algorithm = -1;
-	graph_options_init(&o.graph, "bfs");
+	graph_search_options_init(&o.search, "bfs");
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	memset(&run, 0, sizeof run);
-	run.options = &o;
-	report.verified = -1;
-	job.options = &o.graph;
+	job.options = &o.search.graph;
 	job.progress = tool_bar_begin(&bar);
-	rc = run_job(&job, &run, &report, &e);
+	rc = run_job(&job, &all, &report, &e);
 	tool_bar_end(&bar);
 	if (!rc)
-		rc = finish(&job, &report, &run, &e);
-	bfs_steps_free(&run.steps);
+		rc = finish(&job, &report, &all, &e);
+	free_found(run.found, graph_search_count(&o.search));
+	graph_searches_free(&all);
 	graph_job_close(&job);
 	return rc ? tool_fail("bfs", &e) : TOOL_OK;
 }

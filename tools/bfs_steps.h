@@ -29,16 +29,18 @@ struct bfs_phase {
 };
 
 struct bfs_steps {
-	int wanted;             /* 1: keep a row for each step */
-	struct gn_cache *cache; /* asked for what was moved; NULL: nobody is */
-	struct gn_cache_statistics before;
+	int wanted;                        /* 1: keep a row for each step */
+	struct gn_cache *cache;            /* asked for what was moved; NULL: nobody is */
+	struct gn_cache_statistics before; /* what it had counted when the search began; then when the last
+	                                      step had ended */
 	struct bfs_row *row;
 	uint64_t rows, row_room;
 	struct bfs_phase *phase;
 	uint64_t phases, phase_room;
 };
 
-/* bfs_steps_add - the step of gn_bfs's options; context is a struct bfs_steps, zeroed but for the first two.
+/* bfs_steps_add - the step of gn_bfs's options; context is a struct bfs_steps, zeroed but for the first
+ * three.
  */
 int bfs_steps_add(void *context, const struct gn_bfs_step *step, struct gn_error *e);
 void bfs_steps_free(struct bfs_steps *s);

@@ -6,6 +6,18 @@ double tool_cache_hit_rate(const struct gn_cache_statistics *c)
 	return c->hits + c->misses ? (double)c->hits / (double)(c->hits + c->misses) : 0;
 }
 
+void tool_cache_subtract(struct gn_cache_statistics *c, const struct gn_cache_statistics *before)
+{
+	c->hits -= before->hits;
+	c->misses -= before->misses;
+	c->fetched -= before->fetched;
+	c->written -= before->written;
+	c->evicted -= before->evicted;
+	c->bypassed -= before->bypassed;
+	c->fetched_bytes -= before->fetched_bytes;
+	c->written_bytes -= before->written_bytes;
+}
+
 void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, FILE *to)
 {
 	const double mib = 1 << 20;

@@ -18,6 +18,9 @@ extern "C" {
 /* Hits, as a part of all accesses; 0 without any. */
 double tool_cache_hit_rate(const struct gn_cache_statistics *c);
 
+/* Leave what was counted since `before`. */
+void tool_cache_subtract(struct gn_cache_statistics *c, const struct gn_cache_statistics *before);
+
 /* Lines of the table. */
 void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy, FILE *to);
 

@@ -106,6 +106,7 @@ struct graph_arrays {
 };
 
 struct graph_report;
+struct graph_searches;
 
 /* graph_arrays_open - Returns 0 or a code with a message; close in any case. */
 int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
@@ -148,10 +149,12 @@ struct graph_report {
 	struct gn_store_statistics store;
 	char path[512]; /* which way the bytes went */
 
-	double seconds;
+	double seconds;        /* of several searches their mean */
 	uint64_t edges;        /* read */
 	uint64_t needed_bytes; /* that any such job must read */
 	int verified;          /* 1, 0, or -1: was not asked */
+	/* not NULL: the job was several searches (graph_search.h) */
+	const struct graph_searches *searches;
 };
 
 /* Edges a second. */

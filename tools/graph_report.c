@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "cache_report.h"
-#include "graph_job.h"
+#include "graph_search.h"
 #include "scope/output/svg.h"
 
 double graph_report_teps(const struct graph_report *r)
 {
-	return r->seconds > 0 ? (double)r->edges / r->seconds : 0;
+	const double seconds = r->searches ? graph_searches_seconds(r->searches) : r->seconds;
+
+	return seconds > 0 ? (double)r->edges / seconds : 0;
 }
 
 static const char *advice_name(enum gn_auto_advice advice)
@@ -38,9 +40,12 @@ void graph_report_begin(const struct graph_report *r, FILE *to)
 	fprintf(to, "  graph                %s: %llu vertices, %llu edges, %.1f MiB\n", r->options->graph,
 	        (unsigned long long)r->input->vertices, (unsigned long long)r->input->edges,
 	        (double)r->input->bytes / (1 << 20));
-	fprintf(to, "  time                 %.3f s\n", r->seconds);
+	fprintf(to, "  time                 %.3f s%s\n", r->seconds,
+	        r->searches ? " (mean of the searches)" : "");
 	fprintf(to, "  traversed            %llu edges, %.2f million a second\n",
 	        (unsigned long long)r->edges, graph_report_teps(r) / 1e6);
+	if (r->searches)
+		graph_searches_print(r->searches, to);
 }
 
 void graph_report_end(const struct graph_report *r, const char *verified, FILE *to)
@@ -106,8 +111,12 @@ struct words {
 
 static void write_title(char *title, size_t bytes, const struct graph_report *r, const struct words *w)
 {
-	snprintf(title, bytes, "%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", w->job,
-	         (unsigned long long)r->edges, graph_report_teps(r) / 1e6,
+	char searches[32] = "";
+
+	if (r->searches)
+		snprintf(searches, sizeof searches, ", %u searches", r->searches->count);
+	snprintf(title, bytes, "%s%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", w->job,
+	         searches, (unsigned long long)r->edges, graph_report_teps(r) / 1e6,
 	         100 * tool_cache_hit_rate(&r->cache.statistics),
 	         r->verified > 0 ? w->verified : "not verified");
 }

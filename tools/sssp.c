@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "graph_job.h"
+#include "graph_search.h"
 #include "net.h"
 #include "sssp/reference.h"
 #include "sssp/weights.h"
@@ -34,8 +34,14 @@ static const struct argp_option options[] = {
 };
 
 struct sssp_options {
-	struct graph_options graph;
-	struct gn_sssp_options how;
+	struct graph_search_options search;
+	struct gn_sssp_options how; /* but for the source */
+};
+
+/* The results of all searches, and how they are made. */
+struct sssp_run {
+	const struct sssp_options *options;
+	struct gn_sssp_result *result; /* of each search */
 };
 
 static double number(const struct argp_state *state, const char *text)
@@ -54,12 +60,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct sssp_options *o = (struct sssp_options *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->graph; return 0;
-	case 's': o->how.source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->search; return 0;
+	case 's': o->search.source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
 	case OPT_DELTA: o->how.delta = number(state, arg); return 0;
 	case OPT_MOST: o->how.most = (uint32_t)tool_number(state, "--most", arg, 1, INT32_MAX); return 0;
-	case OPT_OUT: o->graph.out = arg; return 0;
-	case OPT_VERIFY: o->graph.verify = true; return 0;
+	case OPT_OUT: o->search.graph.out = arg; return 0;
+	case OPT_VERIFY: o->search.graph.verify = true; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -68,20 +74,22 @@ static const struct argp argp = {
     options,
     parse,
     "GRAPH",
-    "The lengths of the shortest paths from one vertex of a graph (.gng, .mtx, .el, .wel, also as .gz, .sg, "
+    "The lengths of the shortest paths from one vertex, or from several, one after the other, of a graph "
+    "(.gng, .mtx, .el, .wel, also as .gz, .sg, "
     ".wsg, .bel, .bcsr, .bwcsr), by delta-stepping. The graph and its weights are in a store. The threads of "
     "the machine fetch its pages themselves.\vWeights are whole or real numbers of 0 or more. A graph "
     "without weights gets whole numbers that look random, by the ends of an edge, the same in both "
     "directions.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_options_child,
+    graph_search_child,
     NULL,
     NULL,
 };
 
 /* ---- the run ---- */
 
-static int verify(struct graph_job *j, const struct gn_sssp_options *how, struct gn_error *e)
+static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_error *e)
 {
+	const struct gn_sssp_options *how = &((const struct sssp_run *)user)->options->how;
 	const uint64_t vertices = j->input.vertices;
 	const struct gn_graph *g = &j->input.graph;
 	int rc = graph_input_load(&j->input, &j->progress, e);
@@ -92,7 +100,7 @@ static int verify(struct graph_job *j, const struct gn_sssp_options *how, struct
 	if (rc)
 		return rc;
 	want = (uint64_t *)malloc(vertices * sizeof *want);
-	if (!want || sssp_reference(g, (uint32_t)how->source, want))
+	if (!want || sssp_reference(g, source, want))
 		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
 	else
 		rc = gn_sssp_verify(j->result, want, vertices, g->weight, e);
@@ -106,23 +114,19 @@ static uint64_t needed_bytes(const struct graph_job *j, const struct gn_sssp_res
 	return result->edges_needed * (j->input.weight ? 8 : 4) + (result->reached + 1) * sizeof(uint64_t);
 }
 
-static int run(struct graph_job *j, const struct gn_sssp_options *how, struct gn_sssp_result *result,
-               struct graph_report *report, struct gn_error *e)
+static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
-	int rc = graph_job_open(j, e);
+	const struct sssp_run *run = (const struct sssp_run *)user;
+	struct gn_sssp_result *result = &run->result[s->number];
+	struct gn_sssp_options how = run->options->how;
+	int rc;
 
-	if (!rc)
-		rc = gn_sssp(j->machine, &j->arrays.graph, how, j->result, result, &j->progress, e);
-	if (rc)
-		return rc;
-	graph_job_describe(j, report);
-	report->seconds = result->seconds;
-	report->edges = result->edges;
-	report->needed_bytes = needed_bytes(j, result);
-	if (!j->options->verify)
-		return 0;
-	rc = verify(j, how, e);
-	report->verified = !rc;
+	how.source = s->source;
+	rc = gn_sssp(j->machine, &j->arrays.graph, &how, j->result, result, &j->progress, e);
+	s->seconds = result->seconds;
+	s->reached = result->reached;
+	s->edges = result->edges;
+	s->needed_bytes = needed_bytes(j, result);
 	return rc;
 }
 
@@ -133,33 +137,51 @@ static const char *weights_name(const struct graph_report *r)
 	return !r->input->weight ? "drawn" : r->input->weight == GN_WEIGHT_F32 ? "f32" : "i32";
 }
 
-static json_t *report_json(const struct graph_report *r, const struct gn_sssp_result *result,
-                           const struct gn_sssp_options *how)
+static json_t *members(const void *user, const struct graph_search *s)
 {
-	json_t *root = json_pack(
-	    "{s:s, s:o, s:o, s:I, s:s, s:f, s:I, s:I, s:I, s:f, s:f, s:I, s:f}", "schema",
-	    "grapnel-sssp-store-1", "machine", tool_json_machine(&r->machine), "graph", graph_report_graph(r),
-	    "source", (json_int_t)how->source, "weights", weights_name(r), "delta", result->delta, "reached",
-	    (json_int_t)result->reached, "buckets", (json_int_t)result->buckets, "launches",
-	    (json_int_t)result->launches, "farthest", result->farthest, "seconds", r->seconds,
-	    "edges_traversed", (json_int_t)r->edges, "teps", graph_report_teps(r));
+	const struct gn_sssp_result *result = &((const struct sssp_run *)user)->result[s->number];
 
-	return graph_report_join(root, r);
+	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:f}", "source", (json_int_t)s->source, "delta",
+	                 result->delta, "reached", (json_int_t)result->reached, "buckets",
+	                 (json_int_t)result->buckets, "launches", (json_int_t)result->launches, "farthest",
+	                 result->farthest);
 }
 
-static void print_table(const struct graph_report *r, const struct gn_sssp_result *result)
+static const struct graph_search_kind kind = {search, verify, members};
+
+static json_t *report_json(const struct graph_report *r, const struct graph_searches *all)
 {
-	graph_report_begin(r, stdout);
+	json_t *root = json_pack("{s:s, s:o, s:o, s:s}", "schema", "grapnel-sssp-store-1", "machine",
+	                         tool_json_machine(&r->machine), "graph", graph_report_graph(r), "weights",
+	                         weights_name(r));
+
+	return graph_searches_join(root, all, r);
+}
+
+static void print_search(const struct graph_report *r, const struct gn_sssp_result *result)
+{
 	printf("  reached              %llu of %llu vertices, the farthest at %.9g\n",
 	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, result->farthest);
 	printf("  delta                %.9g (weights: %s), %u buckets, %llu launches\n", result->delta,
 	       weights_name(r), result->buckets, (unsigned long long)result->launches);
+}
+
+/* Of several searches the report has a line each. */
+static void print_table(const struct graph_report *r, const struct graph_searches *all)
+{
+	const struct gn_sssp_result *first = ((const struct sssp_run *)all->user)->result;
+
+	graph_report_begin(r, stdout);
+	if (r->searches)
+		printf("  delta                %.9g (weights: %s)\n", first->delta, weights_name(r));
+	else
+		print_search(r, first);
 	graph_report_end(r, "every length equals the reference's", stdout);
 }
 
 /* Results are written only for a run that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r,
-                  const struct gn_sssp_result *result, const struct gn_sssp_options *how, struct gn_error *e)
+static int finish(const struct graph_job *j, const struct graph_report *r, const struct graph_searches *all,
+                  struct gn_error *e)
 {
 	const struct graph_options *o = j->options;
 	int rc = 0;
@@ -167,19 +189,31 @@ static int finish(const struct graph_job *j, const struct graph_report *r,
 	if (o->out)
 		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
 	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, result, how), o->json, e);
+		rc = tool_write_json(report_json(r, all), o->json, e);
 	if (!rc && o->svg)
 		rc = graph_report_svg(r, "Shortest paths", "every length verified",
 		                      "lists and weights of the reached vertices, once", e);
 	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, result);
+		print_table(r, all);
 	return rc;
+}
+
+static int run_job(struct graph_job *job, struct graph_searches *all, struct graph_report *report,
+                   struct gn_error *e)
+{
+	struct sssp_run *run = (struct sssp_run *)all->user;
+	const uint32_t count = graph_search_count(all->options);
+
+	run->result = (struct gn_sssp_result *)calloc(count, sizeof *run->result);
+	return run->result ? graph_searches_run(all, job, report, e)
+	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
 }
 
 int tool_sssp(int argc, char **argv)
 {
 	struct sssp_options o = {0};
-	struct gn_sssp_result result;
+	struct sssp_run run = {&o, NULL};
+	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
 	struct graph_report report = {0};
 	struct gn_error e = {0};
 	struct graph_job job = {0};
@@ -188,17 +222,18 @@ int tool_sssp(int argc, char **argv)
 
 	if (tool_net_asked(argc, argv))
 		return tool_sssp_net(argc, argv);
-	graph_options_init(&o.graph, "sssp");
-	o.graph.weights = true;
+	graph_search_options_init(&o.search, "sssp");
+	o.search.graph.weights = true;
 	o.how.most = 255;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	report.verified = -1;
-	job.options = &o.graph;
+	job.options = &o.search.graph;
 	job.progress = tool_bar_begin(&bar);
-	rc = run(&job, &o.how, &result, &report, &e);
+	rc = run_job(&job, &all, &report, &e);
 	tool_bar_end(&bar);
 	if (!rc)
-		rc = finish(&job, &report, &result, &o.how, &e);
+		rc = finish(&job, &report, &all, &e);
+	free(run.result);
+	graph_searches_free(&all);
 	graph_job_close(&job);
 	return rc ? tool_fail("sssp", &e) : TOOL_OK;
 }

@@ -40,6 +40,8 @@ done <<'END'
 bfs kron.gng --source 0 --page 512
 cc kron.gng --page 512
 sssp kron.gng --source 0 --page 512
+bfs kron.gng --sources 3 --page 512
+sssp kron.gng --sources=3 --seed 2 --page 512 --store host
 pagerank kron.gng --page 512
 bc kron.gng --source 0 --page 512 --store host
 tc kron.gng --page 512
@@ -57,6 +59,10 @@ END
 "$python" "$judge" sweep.json '' 1 1 incore tiled
 "$grapnel" sweep --repeat 1 --pressure 1 --baseline incore,tiled --json sweep.json cc kron.gng --page 512 >said
 "$python" "$judge" sweep.json '' 1 1 incore tiled:out
+
+# The seconds of a run with several searches are their mean.
+"$grapnel" sweep --repeat 1 --pressure 1 --baseline incore,zerocopy,managed --json sweep.json bfs kron.gng --sources 3 --page 512 --store file >said
+"$python" "$judge" sweep.json '' 1 1 incore zerocopy managed
 
 # What would have too few pages is left out, and said.
 "$grapnel" sweep --repeat 1 --pressure 1,100 --json sweep.json add --data 64K --page 512 >said
