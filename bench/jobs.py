@@ -4,10 +4,11 @@
 
 By grapnel sweep, each job through caches of all, a third and a quarter of its data in host memory, beside the same kernels over all
 data in the machine's memory (incore), in pinned host memory (zerocopy), in managed memory with its best hint (managed), and by tiles
-that are copied. Each target says yes or no on a GPU; one that is missed stays. Managed memory is measured with free memory for all
+that are copied. A search is the mean over several sources, and the cache stays between them; the other jobs begin with an empty one.
+Each target says yes or no on a GPU; one that is missed stays. Managed memory is measured with free memory for all
 data, so what it loses when data do not fit does not show here. On cpu the jobs are run, and nothing is claimed.
 
-    bench/jobs.py [JOB...] [--machine cpu|cuda] [--scale 25] [--data MIB] [--rows N] [--graph FILE] [--verify] [--runs 1]
+    bench/jobs.py [JOB...] [--machine cpu|cuda] [--scale 25] [--sources N] [--data MIB] [--rows N] [--graph FILE] [--verify] [--runs 1]
                   [--build DIR] [--json OUT]
 
 A JOB is one of those below; without one all are run. --data is the size of a matrix, of each array of add, and of a grid.
@@ -17,7 +18,7 @@ import os
 import subprocess
 import sys
 
-from support import graph, report, rows
+from support import report, rows
 
 THIRD, QUARTER = 3, 4
 MANAGED = ["incore", "zerocopy", "managed"]
@@ -26,7 +27,7 @@ MANAGED = ["incore", "zerocopy", "managed"]
 def jobs(args):
     """name: (arguments, baselines)"""
     path = report.kron(args, args.scale, path=args.graph)
-    source = ["--source", str(graph.first_source(path))]
+    source = ["--sources", args.sources]
     side = str(math.isqrt(args.data << 18))
     matrix = ["--rows", side, "--columns", side]
     tiled = MANAGED + ["tiled"]
@@ -123,6 +124,7 @@ def main():
     p.add_argument("jobs", nargs="*", metavar="JOB")
     p.add_argument("--machine", default="cuda" if os.path.exists("/dev/nvidia0") else "cpu")
     p.add_argument("--scale", help="of the graph (default 25 on a GPU, 12 on cpu)")
+    p.add_argument("--sources", help="searches, and shortest paths, of a run, whose mean counts (default 32 on a GPU, 2 on cpu)")
     p.add_argument("--graph", help="file of the graph (default: one is made in the build folder)")
     p.add_argument("--data", type=int, help="MiB of a matrix, an array or a grid (default 8192 on a GPU, 1 on cpu)")
     p.add_argument("--rows", help="of the table (default 100 million on a GPU, 100000 on cpu)")
@@ -131,6 +133,7 @@ def main():
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
     args.scale = args.scale or ("25" if gpu else "12")
+    args.sources = args.sources or ("32" if gpu else "2")
     args.data = args.data or (8192 if gpu else 1)
     args.rows = args.rows or ("100000000" if gpu else "100000")
     bandwidth = link(args) if gpu else None
