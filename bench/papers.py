@@ -37,8 +37,8 @@ ORDER = ["bam", "dream", "dualopt", "gravel", "scope"]
 REPRODUCED, DIRECTION, NOT, LATER, NEVER = VERDICTS = ("reproduced", "same direction", "not", "not measured yet",
                                                        "not possible here")
 MEMBERS = {"id", "where", "statement", "unit", "paper", "ours", "rule", "direction", "cap", "verdict", "why", "command"}
-MACHINES = {"epyc2": "two cores of an EPYC", "xeon2": "two cores of a Xeon", "h200": "one H200", "h200x2": "two H200",
-            "sim": "simulated"}
+MACHINES = {"epyc2": "two cores of an EPYC", "xeon2": "two cores of a Xeon", "h100": "one H100", "h200": "one H200",
+            "h200x2": "two H200", "sim": "simulated"}
 
 
 class Wrong(Exception):
@@ -211,15 +211,15 @@ The verdicts are strict:
 
 * *reproduced*: ours reaches the paper's number: a bound is reached, a factor is within 15 % (10 % where the
 paper's number is about 1), a share within 10 points.
-* *same direction*: ours is on the same side, but does not reach the number. It is also the best verdict where ours was measured
-  under other conditions: an absolute figure that a newer machine exceeds, host memory where the paper has SSDs, processes on a
-  CPU where the paper has GPUs. The reason says which.
+* *same direction*: ours is on the same side, but does not reach the number, or is beyond a factor by more than that. It is also
+  the best verdict where ours was measured under other conditions: an absolute figure that a newer machine exceeds, host memory
+  where the paper has SSDs, processes on a CPU where the paper has GPUs. The reason says which.
 * *not*: ours was measured, and is on the other side, or misses a share, a size or a number of bytes.
 * *not measured yet*: it could be measured with the machines that we have. A number of ours in such a row is of other inputs.
 * *not possible here*: it needs what we do not have. The reason names it.
 
 No machine here has an NVMe drive that a GPU can reach, a network card with RDMA, several GPU nodes with a network, or NVLink to
-the CPU. Those with GPUs have H200s with PCIe 5 x16 in virtual machines, whose disks are virtual too.
+the CPU. Those with GPUs have H100s or H200s with PCIe 5 x16 in virtual machines, whose disks are virtual too.
 """
 
 
