@@ -138,9 +138,12 @@ void cuda_free(struct simt_machine *m, void *memory)
 const size_t frames_of_calls = 1536;
 const size_t small_frame = 1024; /* of a kernel: for this much there is always room */
 
+std::mutex room_mutex; /* the limit only grows: between its reading and its change nobody else changes it */
+
 /* Make room for a kernel's own frame, and for calls on top of it. Changing the limit waits for the device. */
 cudaError_t make_room(size_t frame)
 {
+	const std::lock_guard<std::mutex> lock(room_mutex);
 	const size_t enough = (frame + frames_of_calls + 255) & ~(size_t)255;
 	size_t now = 0;
 	const cudaError_t rc = cudaDeviceGetLimit(&now, cudaLimitStackSize);
@@ -323,7 +326,7 @@ int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
 	return stream_wait(s) ? -GN_EIO : 0;
 }
 
-/* Of the two calls only one concerns the stream, so the launch can be captured. */
+/* Only the last call concerns the stream, so the launch can be captured. */
 int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
            const void *arguments)
 {
