@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->count = (uint32_t)tool_number(state, "--sources", arg, 1, MOST_SOURCES);
 		return 0;
 	case OPT_SEED:
-		o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX);
+		o->seed = tool_number(state, "--seed", arg, 0, INT64_MAX);
 		o->seeded = 1;
 		return 0;
 	case OPT_OUT: o->graph.out = arg; return 0;

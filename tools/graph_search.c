@@ -12,8 +12,7 @@ enum { OPT_SOURCES = 0x400, OPT_SEED };
 static const struct argp_option options[] = {
     {"sources", OPT_SOURCES, "N", 0,
      "search from N vertices, 1 to 1024, one after the other, and keep the cache between them; they are "
-     "drawn "
-     "from those with more than 2 edges, and the time is the mean",
+     "drawn from those with more than 2 edges. The time reported is their mean",
      0},
     {"seed", OPT_SEED, "N", 0, "which vertices --sources draws (default 1)", 0},
     {0},
@@ -55,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->sources = (uint32_t)tool_number(state, "--sources", arg, 1, GRAPH_MOST_SOURCES);
 		return 0;
 	case OPT_SEED:
-		o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX);
+		o->seed = tool_number(state, "--seed", arg, 0, INT64_MAX);
 		o->seeded = true;
 		return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;

@@ -26,7 +26,8 @@ struct graph_search_options {
 	bool seeded;
 };
 
-/* Those of graph_options_child, --sources and --seed: a child with a struct graph_search_options as input. */
+/* The options of graph_options_child, and --sources and --seed. Its input is a struct graph_search_options.
+ */
 extern const struct argp_child graph_search_child[];
 
 /* graph_search_options_init - what holds unless the command line says otherwise; o is all 0. */
@@ -78,8 +79,8 @@ int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct g
                        struct gn_error *e);
 void graph_searches_free(struct graph_searches *all);
 
-/* Of several searches; all->count is 1 at least. */
-double graph_searches_seconds(const struct graph_searches *all); /* of all together */
+/* graph_searches_seconds - the time of all searches together; at least one has ended. */
+double graph_searches_seconds(const struct graph_searches *all);
 
 /* The lines of the table about the times, and one line a search. */
 void graph_searches_print(const struct graph_searches *all, FILE *to);
