@@ -217,6 +217,20 @@ def sums():
             expect(f"{path}.gnt is sums.parquet.gnt", one.read() == other.read(), True)
 
 
+def other_types():
+    """A column that is given another type has the same numbers, and none is lost."""
+    whole, parts = [10.0, 1200.0, 1e6, 1e15, -20.0, 0.0, None], [10.0, 0.00001, -1200.5, -0.00125, 1e6]
+    cases = [(pa.float64(), whole, "i64", whole), (pa.float64(), whole, "decimal(2)", [v and 100 * v for v in whole]),
+             (pa.float64(), whole, "string", [None if v is None else str(int(v)) for v in whole]),
+             (pa.float64(), parts, "decimal(5)", [1000000, 1, -120050000, -125, 100000000000]), (pa.float64(), [1e-5], "string", ["0.00001"]),
+             (pa.float32(), [10.0, 0.25, -1200.0], "decimal(2)", [1000, 25, -120000])]
+    for kind, values, given, want in cases:
+        for path in both(pa.table([pa.array(values, kind)], names=["a"]), "other"):
+            said = grapnel("convert", path, "out.gnt", "--types", "a=" + given)
+            expect(f"{path} {kind} as {given}: {said.stderr.decode()}", said.returncode, 0)
+            expect(f"{path} {kind} as {given}", read_table("out.gnt")[0][2], want)
+
+
 # ---- what is refused ----
 
 def refuses(words, *arguments):
@@ -323,6 +337,7 @@ for compression in ("none", "snappy", "zstd", "lz4", "gzip", "brotli"):
         round_trips(RANDOM.randint(1, 3000), RANDOM.randint(1, 1000), compression)
 missing_words()
 sums()
+other_types()
 bad_values()
 bad_columns()
 bad_files()
