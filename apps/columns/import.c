@@ -299,6 +299,16 @@ static int begin_writer(struct importing *i)
 	return gn_table_writer_begin(&i->writer, i->to, i->kept, i->kept_count, i->report->rows, i->e);
 }
 
+/* All records once more, from the header. */
+static int again(struct importing *i)
+{
+	const int rc = gn__source_next(&i->source, i->e);
+
+	if (rc < 0)
+		return rc;
+	return rc ? go_over(i, write_row) : changed(i);
+}
+
 static int second_pass(struct importing *i)
 {
 	int rc = begin_writer(i);
@@ -307,7 +317,7 @@ static int second_pass(struct importing *i)
 		return rc;
 	rc = open_source(i);
 	if (!rc)
-		rc = gn__source_next(&i->source, i->e) == 1 ? go_over(i, write_row) : changed(i);
+		rc = again(i);
 	gn__source_close(&i->source);
 	if (!rc)
 		return gn_table_writer_end(i->writer, i->e);
