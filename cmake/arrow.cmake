@@ -13,14 +13,19 @@ endfunction()
 
 # gn_arrow_found(LIBRARIES INCLUDE) - by their files.
 function(gn_arrow_found libraries include)
-  find_path(GN_ARROW_INCLUDE parquet/arrow/reader.h HINTS ${GN_ARROW_ROOT} PATH_SUFFIXES include NO_CACHE)
+  set(only "")
+  if(GN_ARROW_ROOT)
+    set(only NO_DEFAULT_PATH) # headers of one Arrow do not go with libraries of another
+  endif()
+  find_path(GN_ARROW_INCLUDE parquet/arrow/reader.h HINTS ${GN_ARROW_ROOT} PATH_SUFFIXES include NO_CACHE ${only})
   if(NOT GN_ARROW_INCLUDE)
     return()
   endif()
   file(STRINGS ${GN_ARROW_INCLUDE}/arrow/util/config.h version REGEX "^#define ARROW_SO_VERSION ")
   string(REGEX MATCH "[0-9]+" version "${version}")
   foreach(name parquet arrow)
-    find_library(GN_ARROW_${name} NAMES ${name} lib${name}.so.${version} HINTS ${GN_ARROW_ROOT} PATH_SUFFIXES lib NO_CACHE)
+    find_library(GN_ARROW_${name} NAMES ${name} lib${name}.so.${version} NAMES_PER_DIR HINTS ${GN_ARROW_ROOT} PATH_SUFFIXES lib
+      NO_CACHE ${only})
   endforeach()
   if(GN_ARROW_parquet AND GN_ARROW_arrow)
     set(${libraries} ${GN_ARROW_parquet} ${GN_ARROW_arrow} PARENT_SCOPE)

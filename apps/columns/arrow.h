@@ -23,8 +23,8 @@ const char *gn_arrow_version(void);
  * @is_parquet  1: a Parquet file; 0: an Arrow file
  * @name, @progress  borrowed until close
  * One row group, or one record batch, is in memory at a time. Returns 0; -GN_EBADMSG (a damaged file, or one
- * of another kind), -GN_ENOMEM, -GN_EIO; -GN_ENOTSUP (a compression that the library was built without; no
- * library).
+ * of another kind, or one that the disk does not give), -GN_ENOMEM; -GN_ENOTSUP (a compression that the
+ * library was built without; no library).
  */
 int gn__arrow_open(struct gn_arrow **a, int fd, const char *name, int is_parquet,
                    const struct gn_progress *progress, struct gn_error *e);

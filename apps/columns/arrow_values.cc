@@ -11,6 +11,9 @@ using arrow::Array;
 using arrow::DataType;
 using arrow::Type;
 
+/* A file can claim any scale. Of those beyond, text has an exponent, which is not long. */
+constexpr int32_t MOST_SCALE = 200;
+
 /* ---- a value ---- */
 
 void take_text(gn_field &f, std::string_view text)
@@ -75,14 +78,38 @@ template <class D> bool digits_of(const D &value, int64_t *digits)
 	}
 }
 
+/* The number that digits without a point are. Zeros at the end behind the point say nothing, and would not
+ * fit.
+ */
+std::string plain(std::string digits, int32_t scale)
+{
+	const size_t sign = digits[0] == '-';
+	const size_t behind = scale > 0 ? static_cast<size_t>(scale) : 0;
+
+	if (scale < 0 && digits != "0")
+		digits.append(static_cast<size_t>(-scale), '0');
+	if (digits.size() - sign <= behind)
+		digits.insert(sign, behind + 1 - (digits.size() - sign), '0');
+	if (!behind)
+		return digits;
+	digits.insert(digits.size() - behind, 1, '.');
+	digits.erase(digits.find_last_not_of('0') + 1);
+	if (digits.back() == '.')
+		digits.pop_back();
+	return digits;
+}
+
 template <class D, class A> void read_decimal(gn_arrow_column &c, const Array &a, int64_t row, gn_field &f)
 {
 	const auto &decimals = static_cast<const A &>(a);
+	const D value(decimals.GetValue(row));
+	const int32_t scale = static_cast<const arrow::DecimalType &>(*a.type()).scale();
 
 	f.kind = GN_FIELD_EXACT;
-	if (c.type == GN_COLUMN_DECIMAL && digits_of(D(decimals.GetValue(row)), &f.value.exact))
+	if (c.type == GN_COLUMN_DECIMAL && digits_of(value, &f.value.exact))
 		return;
-	c.text = decimals.FormatValue(row);
+	c.text = std::abs(static_cast<int64_t>(scale)) <= MOST_SCALE ? plain(value.ToIntegerString(), scale)
+	                                                             : decimals.FormatValue(row);
 	take_text(f, c.text);
 }
 

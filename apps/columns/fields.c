@@ -15,18 +15,31 @@ int gn__field_missing(const struct gn_field *field, uint32_t type)
 	return !field->length && (!field->quoted || type != GN_COLUMN_STRING);
 }
 
-static void real_text(const struct gn_field *field, char room[GN_FIELD_ROOM])
+/* Write it with an exponent and the fewest digits that are read as the same number. Returns how many. */
+static int fewest_digits(const struct gn_field *field, char room[GN_FIELD_ROOM])
 {
 	const double value = field->value.real;
+	int digits = 0;
+	double back;
 
-	for (int digits = 1; digits <= 17; digits++) {
-		double back;
-
-		snprintf(room, GN_FIELD_ROOM, "%.*g", digits, value);
+	do {
+		snprintf(room, GN_FIELD_ROOM, "%.*e", digits++, value);
 		back = strtod(room, NULL);
-		if (back == value || (field->kind == GN_FIELD_F32 && (float)back == (float)value))
-			return;
-	}
+	} while (digits < 17 && back != value &&
+	         (field->kind == GN_FIELD_F64 || (float)back != (float)value));
+	return digits;
+}
+
+/* Exact columns take no exponent. So there is none where digits alone say the number in a column's scale. */
+static void real_text(const struct gn_field *field, char room[GN_FIELD_ROOM])
+{
+	const int digits = fewest_digits(field, room);
+	const char *e = strchr(room, 'e');
+	const int exponent = e ? atoi(e + 1) : 0;
+	const int places = digits - 1 - exponent;
+
+	if (e && exponent >= -GN_COLUMN_MOST_SCALE && exponent < GN_COLUMN_MOST_SCALE)
+		snprintf(room, GN_FIELD_ROOM, "%.*f", places > 0 ? places : 0, field->value.real);
 }
 
 const char *gn__field_text(const struct gn_field *field, char room[GN_FIELD_ROOM], size_t *length)

@@ -44,8 +44,8 @@ struct gn_record {
 int gn__field_missing(const struct gn_field *field, uint32_t type);
 
 /*
- * gn__field_text - a field that is not missing as text. Of f32 and f64 it is the shortest that is read as the
- * same number.
+ * gn__field_text - a field that is not missing as text. Of f32 and f64 it has the fewest digits that are read
+ * as the same number, and all digits of a whole one. Below 10^-18 and from 10^18 it has an exponent.
  * @room    where a number is written
  * @length  receives the length of the text, which is not terminated
  */

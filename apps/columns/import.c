@@ -103,6 +103,14 @@ static int check_types(struct importing *i)
 	return 0;
 }
 
+static int check_any_kept(struct importing *i)
+{
+	for (uint32_t k = 0; k < i->report->column_count; k++)
+		if (!i->given[k] || i->report->columns[k].type != GN_COLUMN_NONE)
+			return 0;
+	return gn_error_set(i->e, -GN_EINVAL, "--types leaves out every column of %s; keep one", i->from);
+}
+
 static int read_header(struct importing *i)
 {
 	int rc = gn__source_next(&i->source, i->e);
@@ -122,7 +130,9 @@ static int read_header(struct importing *i)
 		return rc;
 	take_types(i);
 	rc = gn__types_parse(i->options->types, &i->shape, i->given, i->e);
-	return rc ? rc : check_types(i);
+	if (!rc)
+		rc = check_types(i);
+	return rc ? rc : check_any_kept(i);
 }
 
 /* ---- rows ---- */
@@ -299,6 +309,16 @@ static int begin_writer(struct importing *i)
 	return gn_table_writer_begin(&i->writer, i->to, i->kept, i->kept_count, i->report->rows, i->e);
 }
 
+/* All records once more, from the header. */
+static int again(struct importing *i)
+{
+	const int rc = gn__source_next(&i->source, i->e);
+
+	if (rc < 0)
+		return rc;
+	return rc ? go_over(i, write_row) : changed(i);
+}
+
 static int second_pass(struct importing *i)
 {
 	int rc = begin_writer(i);
@@ -307,7 +327,7 @@ static int second_pass(struct importing *i)
 		return rc;
 	rc = open_source(i);
 	if (!rc)
-		rc = gn__source_next(&i->source, i->e) == 1 ? go_over(i, write_row) : changed(i);
+		rc = again(i);
 	gn__source_close(&i->source);
 	if (!rc)
 		return gn_table_writer_end(i->writer, i->e);

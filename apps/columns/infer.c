@@ -101,7 +101,7 @@ static void list_names(const struct gn_table_file *f, char *to, size_t room)
 	}
 }
 
-/* One NAME=TYPE. A name may hold any character: the last = counts. */
+/* One NAME=TYPE. The last = counts, as a name may hold one. */
 static int parse_part(const char *part, size_t length, struct gn_table_file *f, unsigned char *given,
                       struct gn_error *e)
 {
@@ -123,16 +123,42 @@ static int parse_part(const char *part, size_t length, struct gn_table_file *f, 
 	return 0;
 }
 
+/* Is it NAME=TYPE with the name of a column? */
+static int is_part(const char *part, size_t length, const struct gn_table_file *f)
+{
+	const char *equals = length ? (const char *)memrchr(part, '=', length) : NULL;
+	struct gn_column ignored;
+
+	return equals && gn_table_find(f, part, (size_t)(equals - part)) >= 0 &&
+	       parse_type(equals + 1, (size_t)(part + length - equals - 1), &ignored);
+}
+
+/* A name may hold commas, too. So the first part is up to the first comma behind which it is right; if there
+ * is none, up to the first behind an =. */
+static size_t part_length(const char *text, const struct gn_table_file *f)
+{
+	size_t wrong = 0, length = 0;
+
+	for (;; length++) {
+		length += strcspn(text + length, ",");
+		if (is_part(text, length, f))
+			return length;
+		if (!wrong && memchr(text, '=', length))
+			wrong = length;
+		if (!text[length])
+			return wrong ? wrong : length;
+	}
+}
+
 int gn__types_parse(const char *text, struct gn_table_file *columns, unsigned char *given, struct gn_error *e)
 {
 	int err = 0;
 
 	while (text && *text && !err) {
-		const char *comma = strchr(text, ',');
-		const size_t length = comma ? (size_t)(comma - text) : strlen(text);
+		const size_t length = part_length(text, columns);
 
 		err = parse_part(text, length, columns, given, e);
-		text += length + (comma != NULL);
+		text += length + (text[length] == ',');
 	}
 	return err;
 }

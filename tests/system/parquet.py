@@ -217,6 +217,31 @@ def sums():
             expect(f"{path}.gnt is sums.parquet.gnt", one.read() == other.read(), True)
 
 
+def decimals(*texts):
+    return [decimal.Decimal(text) for text in texts]
+
+
+def other_types():
+    """A column that is given another type has the same numbers, and none is lost."""
+    whole, parts = [10.0, 1200.0, 1e6, 1e15, -20.0, 0.0, None], [10.0, 0.00001, -1200.5, -0.00125, 1e6]
+    cases = [(pa.float64(), whole, "i64", whole), (pa.float64(), whole, "decimal(2)", [v and 100 * v for v in whole]),
+             (pa.float64(), whole, "string", [None if v is None else str(int(v)) for v in whole]),
+             (pa.float64(), parts, "decimal(5)", [1000000, 1, -120050000, -125, 100000000000]), (pa.float64(), [1e-5], "string", ["0.00001"]),
+             (pa.decimal128(38, 20), decimals("0", "5", "0.25", "-12345678.5"), "decimal(2)", [0, 500, 25, -1234567850]),
+             (pa.decimal128(38, 20), decimals("0", "-5", "0.00000000000000000001"), "string", ["0", "-5", "0.00000000000000000001"]),
+             (pa.decimal128(38, 12), decimals("12345678901", "-0.5"), "decimal(2)", [1234567890100, -50]),
+             (pa.float32(), [10.0, 0.25, -1200.0], "decimal(2)", [1000, 25, -120000])]
+    for kind, values, given, want in cases:
+        for path in both(pa.table([pa.array(values, kind)], names=["a"]), "other"):
+            said = grapnel("convert", path, "out.gnt", "--types", "a=" + given)
+            expect(f"{path} {kind} as {given}: {said.stderr.decode()}", said.returncode, 0)
+            expect(f"{path} {kind} as {given}", read_table("out.gnt")[0][2], want)
+    # Parquet has no scale below 0
+    write_arrow(pa.table([pa.array(decimals("500", "0", "-99900"), pa.decimal256(5, -2))], names=["a"]), "below.arrow", 2, None)
+    expect("scale -2", grapnel("convert", "below.arrow", "out.gnt", "--types", "a=i64").returncode, 0)
+    expect("scale -2", read_table("out.gnt")[0][2], [500, 0, -99900])
+
+
 # ---- what is refused ----
 
 def refuses(words, *arguments):
@@ -264,6 +289,10 @@ def bad_columns():
             refuses(["column odd is of type " + name], path, "--types", "odd=string")
             expect(name, grapnel("convert", path, "out.gnt", "--types", "odd=none").returncode, 0)
             expect(name, read_table("out.gnt"), [("good", 0, [3, 4])])
+    for path in both(pa.table([pa.array([[1]]), pa.array([2])], names=["a,b", "c"]), "comma"):
+        refuses(["column a,b is of type list<", 'by --types "a,b=none"'], path)
+        expect(path, grapnel("convert", path, "out.gnt", "--types", "a,b=none").returncode, 0)
+        refuses(["--types leaves out every column of " + path + "; keep one"], path, "--types", "c=none,a,b=none")
     for path in both(pa.table([pa.array([b"ab", None, b""])], names=["bytes"]), "binary"):
         refuses(["column bytes is of type binary", "bytes=none", "such as string"], path)
         expect(path, grapnel("convert", path, "out.gnt", "--types", "bytes=string").returncode, 0)
@@ -323,6 +352,7 @@ for compression in ("none", "snappy", "zstd", "lz4", "gzip", "brotli"):
         round_trips(RANDOM.randint(1, 3000), RANDOM.randint(1, 1000), compression)
 missing_words()
 sums()
+other_types()
 bad_values()
 bad_columns()
 bad_files()

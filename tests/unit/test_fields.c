@@ -77,11 +77,55 @@ static void the_text_of_a_real_number_is_the_shortest(void **state)
 	assert_non_null(gn__field_read(&field, &wide, &value));
 }
 
+static void a_real_number_is_exact_where_its_digits_are(void **state)
+{
+	static const struct {
+		double real;
+		const char *text;
+		uint32_t scale;
+		int64_t exact; /* 0: the column is not for it */
+	} cases[] = {
+	    {10.0, "10", 0, 10},
+	    {10.0, "10", 2, 1000},
+	    {1200.0, "1200", 2, 120000},
+	    {-1200.0, "-1200", 0, -1200},
+	    {1e6, "1000000", 0, 1000000},
+	    {1e15, "1000000000000000", 2, 100000000000000000},
+	    {-1e17, "-100000000000000000", 0, -100000000000000000},
+	    {144115188075855872.0, "144115188075855872", 0, 144115188075855872},
+	    {1e18, "1e+18", 0, 0},
+	    {0.00001, "0.00001", 5, 1},
+	    {-0.00125, "-0.00125", 5, -125},
+	    {1e-18, "0.000000000000000001", 18, 1},
+	    {1e-19, "1e-19", 18, 0},
+	    {1234.5, "1234.5", 1, 12345},
+	};
+	struct gn_field field = {GN_FIELD_F64};
+	char room[GN_FIELD_ROOM];
+	union gn_value value;
+	size_t length;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		const struct gn_column column = {"c", GN_COLUMN_DECIMAL, cases[k].scale};
+		const char *fault;
+
+		field.value.real = cases[k].real;
+		assert_string_equal(gn__field_text(&field, room, &length), cases[k].text);
+		fault = gn__field_read(&field, &column, &value);
+		assert_true(cases[k].exact ? !fault && value.exact == cases[k].exact : fault != NULL);
+	}
+	field.kind = GN_FIELD_F32;
+	field.value.real = 134217728.0;
+	assert_string_equal(gn__field_text(&field, room, &length), "134217728");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_value_is_text_and_text_a_value),
 	    cmocka_unit_test(the_text_of_a_real_number_is_the_shortest),
+	    cmocka_unit_test(a_real_number_is_exact_where_its_digits_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
