@@ -377,10 +377,9 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
 /*
  * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
- * On cuda the first launch of a kernel makes room on the stack for its local arrays and for the library's
- * functions. A program that launches its kernel with <<<>>> has the 2560 bytes that simt_open makes room for.
- * If the kernel's localSizeBytes (cudaFuncGetAttributes) and 1536 bytes more are above that, the program sets
- * cudaLimitStackSize to that sum.
+ * On cuda the first launch makes room on the stack for the kernel's local arrays and for the library. A
+ * program that launches by <<<>>> has 2560 bytes, by simt_open. If the localSizeBytes of its kernel
+ * (cudaFuncGetAttributes) and 1536 more are above that, it sets cudaLimitStackSize to that sum.
  * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
  * waits for the stream's launch before.
  * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine),
@@ -400,10 +399,9 @@ int simt_wait(struct simt_machine *machine);
 const char *simt_message(const struct simt_machine *machine);
 
 /*
- * simt_prepare - load a kernel now, and make room for it on the stack. Otherwise its first launch does both,
- * and CUDA may wait for that until the device is idle. Prepare each kernel whose first launch is beside
- * running kernels, or in a capture.
- * Returns 0, -GN_ENODEV (not compiled for this machine), -GN_ENOMEM, -GN_EIO.
+ * simt_prepare - load a kernel now, with room on the stack. Otherwise its first launch does so, and CUDA may
+ * wait for that until the device is idle. Prepare each kernel whose first launch is beside running kernels,
+ * or in a capture. Returns 0, -GN_ENODEV (not compiled for this machine), -GN_ENOMEM, -GN_EIO.
  */
 int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
 
