@@ -18,7 +18,7 @@ extern "C" {
 /* Hits, as a part of all accesses; 0 without any. */
 double tool_cache_hit_rate(const struct gn_cache_statistics *c);
 
-/* Leave what was counted since `before`. */
+/* Subtract the counters of an earlier moment: what remains was counted after it. */
 void tool_cache_subtract(struct gn_cache_statistics *c, const struct gn_cache_statistics *before);
 
 /* Lines of the table. */
