@@ -56,7 +56,9 @@ static uint64_t differ(uint32_t first, uint32_t step, uint32_t end)
 
 /*
  * Of the head, the place differs; and, where messages are passed on, the peer: before it is the node they go
- * to, one of a column, behind it the node they come from, one of a row.
+ * to, one of a column, behind it the node they come from, one of a row. Where an update meets a mark, the
+ * kind in the highest byte of the head differs too, and the operand differs from the mark's number of
+ * messages.
  */
 static void find_strides(struct model *s)
 {
@@ -69,6 +71,7 @@ static void find_strides(struct model *s)
 	    bytes_that_differ(gn__message_head(0, (uint32_t)column, place)) + operand;
 	s->own_stride = bytes_that_differ(place) + operand;
 	s->stride[GN_REQUESTS] = bytes_that_differ(gn__message_head(0, (uint32_t)row, place)) + operand;
+	s->mixed_stride = 8 + (operand ? operand : bytes_that_differ(s->m->updates / s->m->nodes));
 }
 
 uint64_t net_model_buffers(const struct net_model *m)

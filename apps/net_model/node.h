@@ -91,6 +91,7 @@ struct model {
 	uint64_t log_messages;
 	uint32_t stride[GN_PACKET_CLASSES]; /* bytes of a compressed update */
 	uint32_t own_stride;                /* on its last way, among those that one node wrote */
+	uint32_t mixed_stride;              /* of an update or a mark in a packet that has both */
 	double now, spent;                  /* of the turn: when it began, and what it has cost so far */
 	double seconds;
 	double had; /* the most that a thread had when it got a core */

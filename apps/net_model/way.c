@@ -50,8 +50,12 @@ static uint32_t body_of(const struct model *s, const struct parcel *p)
 {
 	const uint32_t bytes = 8 * model_words(&p->load);
 	const int one_origin = p->origins == OWN || (p->origins == OTHERS && s->m->columns == 2);
-	const uint32_t stride = one_origin && p->class_ == GN_REQUESTS ? s->own_stride : s->stride[p->class_];
-	const uint32_t run = 4 + 10 * WORDS + stride * (bytes / (8 * WORDS));
+	uint32_t stride = one_origin && p->class_ == GN_REQUESTS ? s->own_stride : s->stride[p->class_];
+	uint32_t run;
+
+	if (p->load.updates && p->load.marks)
+		stride = s->mixed_stride;
+	run = 4 + 10 * WORDS + stride * (bytes / (8 * WORDS));
 
 	return s->m->compressed && bytes >= 64 && run <= bytes - bytes / 8 ? run : bytes;
 }
