@@ -39,7 +39,7 @@ static struct simt_grid draw_grid(struct stress *s, struct fixture *b, const str
                                   uint64_t *random)
 {
 	uint64_t most = b->view.words.count / 2, threads = 64u << draw_below(random, 7);
-	struct simt_grid grid = stress_grid(s, (uint32_t)(threads < most ? threads : most));
+	struct simt_grid grid = stress_grid(s, stress_crowd((uint32_t)(threads < most ? threads : most)));
 
 	b->view.steps = steps_for(s, (uint64_t)grid.blocks * grid.block_threads, shape->page_bytes);
 	b->view.most_held = draw_below(random, MOST_HELD + 1);

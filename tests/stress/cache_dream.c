@@ -101,13 +101,13 @@ static const struct scene scenes[] = {
 static int run_scene(struct stress *s, const struct scene *scene, uint32_t ways, int queues)
 {
 	struct fixture_shape shape = {4096, scene->pages, scene->frames, ways, GN_CLOCK, queues};
-	struct simt_grid grid = {scene->threads / 64, 64, 0};
+	struct simt_grid grid = {stress_crowd(scene->threads) / 64, 64, 0};
 	struct fixture b;
 	int bad = fixture_open(s, &b, &shape);
 
 	b.view.steps = scene->steps;
 	bad = bad || stress_run(s, scene->kernel, grid, &b.view) || fixture_check(s, &b);
-	s->operations += (uint64_t)scene->threads * scene->steps;
+	s->operations += (uint64_t)grid.blocks * grid.block_threads * scene->steps;
 	fixture_close(s, &b);
 	return bad;
 }

@@ -34,6 +34,19 @@ static inline uint64_t stress_patience_ns(const struct stress *s)
 	return s->info.is_cuda ? 10000000000u : 300000000000u;
 }
 
+/*
+ * The threads of a crowd of this number on another machine. Under the thread sanitizer a crowd that waits for
+ * few frames takes minutes, and a smaller one takes the same locks.
+ */
+static inline uint32_t stress_crowd(uint32_t threads)
+{
+#ifdef __SANITIZE_THREAD__
+	return threads < 1024 ? threads : threads / 8;
+#else
+	return threads;
+#endif
+}
+
 /* A round: 0, or 1 having said what was wrong by stress_wrong. */
 typedef int stress_round(struct stress *s);
 

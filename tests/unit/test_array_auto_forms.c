@@ -216,7 +216,7 @@ static void elements_of_every_size_are_seen_once(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (unsigned width = 1; width <= 32; width *= 32)
-		for (uint32_t size = 1; size <= 16; size *= 2)
+		for (uint32_t size = 1; size <= 16; size *= few_or_all(16, 2))
 			for (unsigned one = 0; one < ONES; one++)
 				for (int direct = 0; direct < 2; direct++) {
 					struct gn_auto *choice;
