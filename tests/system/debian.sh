@@ -1,22 +1,18 @@
 #!/bin/sh
-# The Debian packages: they build, lintian accepts them, each file is in one of them, and a program finds the library in
-# them, compiles and runs. Usage: debian.sh SOURCE-FOLDER SCRATCH-FOLDER
+# The Debian packages: they build, lintian accepts them (where it is installed), each file is in one of them, and a program finds
+# the library in them, compiles and runs. bare_root.sh runs this. The packages are in SCRATCH-FOLDER at its end.
+# Usage: debian.sh SOURCE-FOLDER SCRATCH-FOLDER
 set -eu
 source=$1
 scratch=$2
-for program in dpkg-buildpackage dh; do
-  command -v "$program" >/dev/null 2>&1 || { echo "no $program"; exit 77; }
-done
-(cd "$source" && dpkg-checkbuilddeps) || exit 77
+(cd "$source" && dpkg-checkbuilddeps)
 
 rm -rf "$scratch"
 mkdir -p "$scratch/source" "$scratch/root"
 tar -C "$source" --exclude=./build --exclude=./out --exclude=./.git --exclude=./.deps -cf - . |
   tar -C "$scratch/source" -xf -
 cd "$scratch/source"
-# Others may use the processors: this is one test of many. What is asked of the packages does not depend on how well they are
-# optimised, nor on debug information; bare_root.sh builds them as they are for users.
-DEB_BUILD_OPTIONS="parallel=2 noautodbgsym ${DEB_BUILD_OPTIONS-}" DEB_CFLAGS_APPEND='-O1 -g0' dpkg-buildpackage -us -uc -b >../build.log 2>&1 || {
+dpkg-buildpackage -us -uc -b >../build.log 2>&1 || {
   tail -n 40 ../build.log
   exit 1
 }
