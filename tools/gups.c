@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "gups/gups.h"
+#include "gups/check.h"
 #include "net.h"
 
 enum { TABLE, UPDATES, OP, HOLD };
@@ -75,16 +75,17 @@ static json_t *report(const struct tool_net *n)
 {
 	const struct gups g = gups_of(n);
 
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:I}", "op", op_names[n->value[OP]], "form",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:s, s:I}", "op", op_names[n->value[OP]], "form",
 	                 tool_net_forms[n->config.form], "hold", (json_int_t)g.hold, "table_bytes",
 	                 (json_int_t)(g.part_words * 8 * n->nodes), "updates",
-	                 (json_int_t)(g.updates * n->nodes), "gups", rate(n), "wrong", (json_int_t)n->wrong);
+	                 (json_int_t)(g.updates * n->nodes), "gups", rate(n), "compared",
+	                 gups_every_word(&g, n->nodes) ? "words" : "sums", "wrong", (json_int_t)n->wrong);
 }
 
 static const struct tool_net_command command = {
     "gups",  "Random updates of a table that is spread over nodes. Every update is a small message.",
     options, NULL,
-    NULL,    "words are wrong",
+    NULL,    "words or parts are wrong",
     prepare, node,
     print,   report};
 

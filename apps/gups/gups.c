@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gups/gups.h"
 
+#include "gups/check.h"
 #include "gups/kernels.h"
 #include "spread/run.h"
 
@@ -25,12 +26,11 @@ static int update_all(struct gn_net *net, const struct gups *g, struct gups_upda
 	return rc;
 }
 
-/* @count  device memory */
+/* The words that are not their index, of all nodes. @count  device memory */
 static int count_all(struct gn_net *net, const struct gups *g, const struct gups_update_args *a,
                      uint64_t *count, uint64_t *counted)
 {
-	struct gups_count_args c = {a->table, g->part_words, gn_net_node(net) * g->part_words, g->xors,
-	                            count};
+	struct gups_count_args c = {a->table, g->part_words, gn_net_node(net) * g->part_words, count};
 	const int rc = spread_launch_counting(net, &gups_count_kernel, g->threads, &c, count, 1, counted);
 
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_ADD, counted, 1);
@@ -39,7 +39,6 @@ static int count_all(struct gn_net *net, const struct gups *g, const struct gups
 static int run(struct gn_net *net, const struct gups *g, struct gups_update_args *a, uint64_t *count,
                struct gups_result *result)
 {
-	const uint64_t all = g->updates * gn_net_nodes(net);
 	uint64_t counted = 0;
 	double unused;
 	int rc;
@@ -47,11 +46,14 @@ static int run(struct gn_net *net, const struct gups *g, struct gups_update_args
 	spread_count_begin(net, &result->stats);
 	rc = update_all(net, g, a, &result->seconds);
 	spread_count_end(net, &result->stats);
-	if (!rc && g->xors)
-		rc = update_all(net, g, a, &unused); /* takes back what the first did */
+	if (!rc)
+		rc = gups_check(net, g, gups_every_word(g, gn_net_nodes(net)), a->table, &result->wrong);
+	if (rc || !g->xors)
+		return rc;
+	rc = update_all(net, g, a, &unused); /* takes back what the first did */
 	if (!rc)
 		rc = count_all(net, g, a, count, &counted);
-	result->wrong = g->xors ? counted : counted > all ? counted - all : all - counted;
+	result->wrong += counted;
 	return rc;
 }
 

@@ -3,8 +3,8 @@
  * gups.h - giga-updates per second: random words of a table that is spread over all nodes.
  *
  * Two forms: HPCC's RandomAccess (word ^= random; the same updates once more must give the table back, at
- * most 1 % of its words may be wrong: here none is) and Gravel's (word += 1; the sum must be the number of
- * updates).
+ * most 1 % of its words may be wrong: here none is) and Gravel's (word += 1). In both, the table after the
+ * updates is compared with what the sequence must have made of it (check.h).
  */
 #ifndef GN_GUPS_GUPS_H
 #define GN_GUPS_GUPS_H
@@ -26,7 +26,7 @@ struct gups {
 
 struct gups_result {
 	double seconds;                 /* from the barrier before the updates to the one behind them */
-	uint64_t wrong;                 /* words; or how far the sum is off */
+	uint64_t wrong;                 /* words, or parts whose sum is not right */
 	struct gn_net_statistics stats; /* of this node, of the updates only */
 };
 

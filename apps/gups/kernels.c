@@ -1,44 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The random sequence is HPCC's (RandomAccess): x = x << 1, xor POLY if a bit fell out; it repeats after
- * 1317624576693539401 numbers, and any place in it is found in 64 steps.
- */
 #include "gups/kernels.h"
 
-static const uint64_t poly = 7, period = 1317624576693539401ull;
-
-SIMT_FN uint64_t random_next(uint64_t x)
-{
-	return x << 1 ^ ((int64_t)x < 0 ? poly : 0);
-}
-
-/* The number at a place: x^(2 n) mod the polynomial by squaring, as in HPCC's HPCC_starts. */
-SIMT_FN uint64_t random_at(uint64_t place)
-{
-	uint64_t square[64], x = 1, sum;
-	int bit = 62;
-
-	place %= period;
-	if (!place)
-		return 1;
-	for (int k = 0; k < 64; k++) {
-		square[k] = x;
-		x = random_next(random_next(x));
-	}
-	while (!(place >> bit & 1))
-		bit--;
-	x = 2;
-	while (bit > 0) {
-		sum = 0;
-		for (int k = 0; k < 64; k++)
-			if (x >> k & 1)
-				sum ^= square[k];
-		x = sum;
-		if (place >> --bit & 1)
-			x = random_next(x);
-	}
-	return x;
-}
+#include "gups/sequence.h"
 
 /* Which node, and which word of its part. */
 SIMT_FN uint32_t node_of(const struct gups_update_args *a, uint64_t random)
@@ -76,15 +39,15 @@ SIMT_FN void gups_update(const struct gups_update_args *a)
 	const uint64_t threads = simt_global_threads(), thread = simt_global_thread();
 	const uint64_t begin = a->updates * thread / threads, end = a->updates * (thread + 1) / threads;
 	const uint64_t hold = a->hold ? (a->hold + threads - 1) / threads : ~0ull;
-	uint64_t random = random_at(a->first + begin), ahead = random, held = 0;
+	uint64_t random = gups_at(a->first + begin), ahead = random, held = 0;
 	int rc = 0;
 
 	for (uint32_t k = 0; k < AHEAD; k++)
-		ahead = random_next(ahead);
+		ahead = gups_next(ahead);
 	for (uint64_t k = begin; k < end && !rc; k++) {
-		ahead = random_next(ahead);
+		ahead = gups_next(ahead);
 		expect(a, ahead);
-		random = random_next(random);
+		random = gups_next(random);
 		rc = update(a, random);
 		if (++held == hold && !rc) {
 			rc = gn_net_quiet(&a->net);
@@ -106,7 +69,7 @@ SIMT_FN void gups_count(const struct gups_count_args *a)
 	uint64_t mine = 0;
 
 	for (uint64_t k = simt_global_thread(); k < a->words; k += simt_global_threads())
-		mine += a->xors ? a->table[k] != a->first + k : a->table[k];
+		mine += a->table[k] != a->first + k;
 	simt_reduce_add_relaxed_dev_u64(a->count, mine);
 }
 SIMT_KERNEL(gups_count, struct gups_count_args)

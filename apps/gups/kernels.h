@@ -28,8 +28,7 @@ SIMT_KERNEL_DECLARE(gups_fill);
 struct gups_count_args {
 	const uint64_t *table;
 	uint64_t words, first;
-	uint32_t xors; /* 1: words that are not their index; 0: the sum of all */
-	uint64_t *count;
+	uint64_t *count; /* receives the number of words that are not their index */
 };
 
 SIMT_KERNEL_DECLARE(gups_count);

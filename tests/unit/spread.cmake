@@ -1,5 +1,5 @@
 # Applications on many nodes, each against its reference.
-foreach(app pagerank_net sssp_net color kmeans)
+foreach(app gups pagerank_net sssp_net color kmeans)
   gn_unit(${app})
   target_link_libraries(test_${app} PRIVATE gn_${app} m)
 endforeach()
@@ -7,7 +7,7 @@ gn_unit(mer)
 target_link_libraries(test_mer PRIVATE gn_mer gn_graph ZLIB::ZLIB)
 # gcc's OpenMP runtime, which builds the graphs, is not instrumented: with more threads every barrier would be reported
 if(GN_SANITIZE MATCHES thread)
-  foreach(app pagerank_net sssp_net color kmeans mer)
+  foreach(app gups pagerank_net sssp_net color kmeans mer)
     set_tests_properties(unit_${app} PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
   endforeach()
 endif()
