@@ -137,9 +137,11 @@ static double each(const struct scope_result *r, uint32_t k)
  * What a sample has: as little as Google Benchmark's readers do with, for there are many. The CPU's time is
  * not measured: compare.py wants one, so it is given the clock's, which is right for a thread that spins.
  */
-static json_t *entry_json(const char *name, const char *suffix, const char *type, double time)
+static json_t *entry_json(const struct scope_result *r, const char *name, const char *suffix,
+                          const char *type, double time)
 {
-	return json_pack("{s:s+, s:s, s:o, s:o, s:s}", "name", name, suffix, "run_type", type, "real_time",
+	return json_pack("{s:s+, s:s, s:I, s:o, s:o, s:s}", "name", name, suffix, "run_type", type,
+	                 "iterations", (json_int_t)(r->operations ? r->operations : 1), "real_time",
 	                 number(time), "cpu_time", number(time), "time_unit", "ns");
 }
 
@@ -148,13 +150,12 @@ static json_t *aggregate_json(const struct scope_result *r, const struct family 
                               double time)
 {
 	char suffix[16] = "_";
-	json_t *entry = entry_json(f->name, strncat(suffix, name, sizeof suffix - 2), "aggregate", time);
+	json_t *entry = entry_json(r, f->name, strncat(suffix, name, sizeof suffix - 2), "aggregate", time);
 	json_t *rest =
-	    json_pack("{s:i, s:i, s:s, s:i, s:I, s:I, s:s, s:s}", "family_index", (int)f->index,
+	    json_pack("{s:i, s:i, s:s, s:i, s:I, s:s, s:s}", "family_index", (int)f->index,
 	              "per_family_instance_index", (int)f->instance, "run_name", f->name, "repetitions",
 	              (int)r->samples, "threads", (json_int_t)scope_cell_arg(&r->cell, "threads", 1),
-	              "iterations", (json_int_t)(r->operations ? r->operations : 1), "aggregate_name", name,
-	              "aggregate_unit", strcmp(name, "cv") ? "time" : "percentage");
+	              "aggregate_name", name, "aggregate_unit", strcmp(name, "cv") ? "time" : "percentage");
 
 	json_object_update(entry, rest);
 	json_decref(rest);
@@ -171,7 +172,7 @@ static void set_value(json_t *entry, const struct scope_row *row, double value)
 
 static json_t *sample_json(const struct scope_result *r, const struct family *f, uint32_t k)
 {
-	json_t *entry = entry_json(f->name, "", "iteration", 1e9 * each(r, k));
+	json_t *entry = entry_json(r, f->name, "", "iteration", 1e9 * each(r, k));
 
 	set_value(entry, r->cell.row, r->value[k]);
 	if (r->second && r->cell.row->second)
