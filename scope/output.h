@@ -66,11 +66,12 @@ json_t *scope_findings(const json_t *report);
 int scope_compare(const json_t *before, const json_t *after, double threshold, json_t **out,
                   struct gn_error *e);
 
+enum { SCOPE_TUNE_VERSION = 2 }; /* "tune_version" of its JSON */
+
 /*
- * scope_tune - what a report says about how Grapnel should be set on this machine: JSON with page_bytes,
- * warps_in_flight, queues, depth and decisions.{reach_bytes, line_use, hit_share} as {value, why}: the
- * figures and the reckoning, or which row is missing where value is null; and copy.ROAD (to-device and so
- * on), an array of {from_bytes, to_bytes, method, why}. docs/scope-output.md.
+ * scope_tune - how Grapnel should be set on the machine of a report: JSON with page_bytes, queues, depth and
+ * reach_bytes as {value, why}. why has the figures and the computation, or names the row that is missing; the
+ * value is null then. docs/scope-output.md.
  */
 int scope_tune(const json_t *report, json_t **out, struct gn_error *e);
 

@@ -10,10 +10,18 @@
 #include <string.h>
 
 #include "scope/output/format.h"
-#include "scope/tune.h"
+#include "scope/output/limits.h"
+#include "scope/output/read.h"
 
 /* What share of the best is enough: the rest costs more than it gives. */
 static const double enough = 0.9;
+
+struct tuning {
+	const struct scope_read *r;
+	const char *machine; /* "grapnel-gpu" or "grapnel-cpu": whose rows are used */
+	double page;         /* bytes, 0: not known */
+	json_t *to;
+};
 
 /* ---- settings ---- */
 
@@ -28,7 +36,9 @@ static json_t *setting(json_t *value, const char *format, va_list list)
 	                 text ? text : json_string("from rows whose names cannot be written"));
 }
 
-void scope_tune_set(json_t *to, const char *name, double value, const char *format, ...)
+/* A value below zero is none. */
+static __attribute__((format(printf, 4, 5))) void set(json_t *to, const char *name, double value,
+                                                      const char *format, ...)
 {
 	const bool whole = value == floor(value) && value < 1e15;
 	va_list list;
@@ -44,7 +54,8 @@ void scope_tune_set(json_t *to, const char *name, double value, const char *form
 
 /* ---- cells ---- */
 
-bool scope_tune_is(const struct scope_tuning *t, const struct scope_read_cell *c, const char *name)
+/* Is it a measured cell of that row of the machine's, such as "page-in"? */
+static bool is_of(const struct tuning *t, const struct scope_read_cell *c, const char *name)
 {
 	const size_t n = strlen(t->machine);
 
@@ -52,8 +63,9 @@ bool scope_tune_is(const struct scope_tuning *t, const struct scope_read_cell *c
 	       c->row->name[n] == '/' && !strcmp(c->row->name + n + 1, name);
 }
 
-const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, const char *row, const char *arg,
-                                              uint64_t value)
+/* The best cell of such a row with an argument of that value; value 0: any. NULL: none was measured. */
+static const struct scope_read_cell *best_of(const struct tuning *t, const char *row, const char *arg,
+                                             uint64_t value)
 {
 	const struct scope_read_cell *best = NULL;
 
@@ -63,80 +75,38 @@ const struct scope_read_cell *scope_tune_best(const struct scope_tuning *t, cons
 		                      ? c->s.median > best->s.median
 		                      : best && c->s.median < best->s.median;
 
-		if (scope_tune_is(t, c, row) && (!value || scope_read_arg(c, arg, 0) == value) &&
-		    (!best || more))
+		if (is_of(t, c, row) && (!value || scope_read_arg(c, arg, 0) == value) && (!best || more))
 			best = c;
 	}
 	return best;
 }
 
-/* ---- pages, and how many at once ---- */
+/* ---- pages ---- */
 
 /* The smallest page that reaches enough of the best. */
-static void tune_page(struct scope_tuning *t)
+static void tune_page(struct tuning *t)
 {
-	const struct scope_read_cell *best = scope_tune_best(t, "page-in", NULL, 0), *least = best;
+	const struct scope_read_cell *best = best_of(t, "page-in", NULL, 0), *least = best;
 
 	if (!best) {
-		scope_tune_set(t->to, "page_bytes", -1, "not known: needs %s/page-in", t->machine);
+		set(t->to, "page_bytes", -1, "not known: needs %s/page-in", t->machine);
 		return;
 	}
 	for (uint32_t k = 0; k < t->r->cells; k++) {
 		const struct scope_read_cell *c = &t->r->cell[k];
 
-		if (scope_tune_is(t, c, "page-in") && c->s.median >= enough * best->s.median &&
+		if (is_of(t, c, "page-in") && c->s.median >= enough * best->s.median &&
 		    scope_read_arg(c, "bytes", 0) < scope_read_arg(least, "bytes", 0))
 			least = c;
 	}
-	least = scope_tune_best(t, "page-in", "bytes", scope_read_arg(least, "bytes", 0));
+	least = best_of(t, "page-in", "bytes", scope_read_arg(least, "bytes", 0));
 	t->page = (double)scope_read_arg(least, "bytes", 0);
-	t->page_rate = least->s.median;
-	scope_tune_set(
-	    t->to, "page_bytes", t->page,
+	set(t->to, "page_bytes", t->page,
 	    "pages of %s come in at %.4g GB/s, %.0f %% of the best of any size (%.4g GB/s with %s); the "
 	    "smallest page that gives %.0f %% wastes least on what is not wanted",
-	    scope_format_bytes(t->page).text, 1e-9 * t->page_rate, 100 * t->page_rate / best->s.median,
+	    scope_format_bytes(t->page).text, 1e-9 * least->s.median, 100 * least->s.median / best->s.median,
 	    1e-9 * best->s.median, scope_format_bytes((double)scope_read_arg(best, "bytes", 0)).text,
 	    100 * enough);
-}
-
-/*
- * How long a page of that size takes when nothing else is on its way; name receives the cell that says so. 0:
- * not known.
- */
-static double alone(const struct scope_tuning *t, const char **name)
-{
-	const struct scope_read_cell *miss = scope_tune_best(t, "miss", "bytes", (uint64_t)t->page),
-	                             *few = NULL;
-
-	for (uint32_t k = 0; !miss && k < t->r->cells; k++) {
-		const struct scope_read_cell *c = &t->r->cell[k];
-
-		if (scope_tune_is(t, c, "page-in") && scope_read_arg(c, "bytes", 0) == (uint64_t)t->page &&
-		    (!few || scope_read_arg(c, "warps", 1) < scope_read_arg(few, "warps", 1)))
-			few = c;
-	}
-	*name = miss ? miss->name : few ? few->name : "";
-	if (miss)
-		return miss->row->unit == SCOPE_LATENCY ? miss->s.median : t->page / miss->s.median;
-	return few ? t->page * (double)scope_read_arg(few, "warps", 1) / few->s.median : 0;
-}
-
-/* Requests in flight = rate x latency (Little): of pages on their way in. */
-static void tune_warps(struct scope_tuning *t)
-{
-	const char *name;
-	const double seconds = t->page > 0 ? alone(t, &name) : 0,
-	             flight = seconds > 0 ? t->page_rate * seconds / t->page : 0;
-
-	if (flight > 0)
-		scope_tune_set(
-		    t->to, "warps_in_flight", ceil(flight),
-		    "Little's law: %.4g GB/s x %.4g us / %s = %.3g pages on their way at once, each "
-		    "with a warp that waits for it (%s)",
-		    1e-9 * t->page_rate, 1e6 * seconds, scope_format_bytes(t->page).text, flight, name);
-	else
-		scope_tune_set(t->to, "warps_in_flight", -1, "not known: needs %s/page-in", t->machine);
 }
 
 /* ---- queues of a store ---- */
@@ -172,7 +142,7 @@ static struct disk of_size(const struct scope_read *r, uint64_t bytes)
  * Reads that go to the disk, of the size of a page where it was measured at more than one depth, else of the
  * first size that was.
  */
-static struct disk find_disk(const struct scope_tuning *t)
+static struct disk find_disk(const struct tuning *t)
 {
 	struct disk d = of_size(t->r, (uint64_t)t->page);
 
@@ -190,16 +160,16 @@ static struct disk find_disk(const struct scope_tuning *t)
  * Requests in flight = rate x latency; a queue holds depth - 1 of them. Twice that, so that a late completion
  * does not empty the queue.
  */
-static void tune_queues(struct scope_tuning *t)
+static void tune_queues(struct tuning *t)
 {
 	const struct disk d = find_disk(t);
 	double bytes, seconds, flight, depth = 64, queues;
 
 	if (!d.alone || d.alone == d.best) {
-		scope_tune_set(t->to, "depth", -1,
-		               "not known: needs file/uring-direct of one size at several depths, in a "
-		               "folder on the disk that is meant");
-		scope_tune_set(t->to, "queues", -1, "not known: needs file/uring-direct");
+		set(t->to, "depth", -1,
+		    "not known: needs file/uring-direct of one size at several depths, in a "
+		    "folder on the disk that is meant");
+		set(t->to, "queues", -1, "not known: needs file/uring-direct");
 		return;
 	}
 	bytes = (double)scope_read_arg(d.alone, "bytes", 0);
@@ -208,13 +178,31 @@ static void tune_queues(struct scope_tuning *t)
 	while (depth < 1024 && depth - 1 < 2 * flight)
 		depth *= 2;
 	queues = ceil(2 * flight / (depth - 1));
-	scope_tune_set(t->to, "depth", depth,
-	               "Little's law: %.4g thousand reads/s of %s (%s) x %.4g us for one (%s) = %.3g in "
-	               "flight; twice that, and a power of two from 64 to 1024",
-	               1e-3 * d.best->s.median / bytes, scope_format_bytes(bytes).text, d.best->name,
-	               1e6 * seconds, d.alone->name, flight);
-	scope_tune_set(t->to, "queues", queues, "2 x %.3g in flight / %.0f that a queue of depth %.0f holds",
-	               flight, depth - 1, depth);
+	set(t->to, "depth", depth,
+	    "Little's law: %.4g thousand reads/s of %s (%s) x %.4g us for one (%s) = %.3g in "
+	    "flight; twice that, and a power of two from 64 to 1024",
+	    1e-3 * d.best->s.median / bytes, scope_format_bytes(bytes).text, d.best->name, 1e6 * seconds,
+	    d.alone->name, flight);
+	set(t->to, "queues", queues, "2 x %.3g in flight / %.0f that a queue of depth %.0f holds", flight,
+	    depth - 1, depth);
+}
+
+/* ---- address translation ---- */
+
+static void tune_reach(struct tuning *t)
+{
+	const char *link = !strcmp(t->machine, "grapnel-gpu") ? "pcie" : "host memory";
+	const double reach = scope_reach(t->r, link);
+
+	if (reach > 0)
+		set(t->to, "reach_bytes", reach,
+		    "a chase or random accesses over %s are a third slower from beyond a span of %s on", link,
+		    scope_format_bytes(reach).text);
+	else
+		set(t->to, "reach_bytes", -1,
+		    "no step was seen in latencies or rates over spans of memory behind %s: the "
+		    "library's own guess stays",
+		    link);
 }
 
 /* ---- the whole ---- */
@@ -236,36 +224,24 @@ static const char *machine_of(const struct scope_read *r)
 
 int scope_tune(const json_t *report, json_t **out, struct gn_error *e)
 {
-	struct scope_tuning t = {NULL, NULL, 0, 0, NULL};
+	struct tuning t = {NULL, NULL, 0, NULL};
 	struct scope_read *r;
-	json_t *decisions = json_object();
 	int rc = scope_read_make(report, &r, e);
 
 	*out = NULL;
-	if (rc) {
-		json_decref(decisions);
+	if (rc)
 		return rc;
-	}
 	t.r = r;
 	t.machine = machine_of(r);
-	t.to = json_pack("{s:i, s:o, s:o, s:s}", "tune_version", 1, "host_name", or_null(r, "host_name"),
-	                 "measured", or_null(r, "date"), "machine",
+	t.to = json_pack("{s:i, s:o, s:o, s:s}", "tune_version", SCOPE_TUNE_VERSION, "host_name",
+	                 or_null(r, "host_name"), "measured", or_null(r, "date"), "machine",
 	                 strcmp(t.machine, "grapnel-gpu") ? "cpu" : "cuda");
-	if (t.to && decisions) {
+	if (t.to) {
 		tune_page(&t);
-		tune_warps(&t);
 		tune_queues(&t);
-		scope_tune_copies(&t);
-		scope_tune_decisions(&t, decisions);
+		tune_reach(&t);
 	}
-	rc = t.to && decisions && !json_object_set(t.to, "decisions", decisions)
-	         ? 0
-	         : gn_error_set(e, -GN_ENOMEM, "out of memory for the settings");
-	json_decref(decisions);
 	scope_read_free(r);
-	if (rc)
-		json_decref(t.to);
-	else
-		*out = t.to;
-	return rc;
+	*out = t.to;
+	return t.to ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for the settings");
 }

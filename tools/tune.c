@@ -46,9 +46,9 @@ static const struct argp argp = {
     options,
     parse,
     "REPORT.json",
-    "Find page size, requests in flight, queues, ways of copying and the decision engine's thresholds for "
-    "the machine of a report, print how they follow from the figures of the report, and write them to a "
-    "file.\vA setting for which the report has no figures is not set; it is named. Exit status: 0 success, 1 "
+    "Find the page size, the queues and the reach of address translation for the machine of a report, print "
+    "how they follow from the figures of the report, and write them to a file.\vA setting for which the "
+    "report has no figures is not set; it is named. Exit status: 0 success, 1 "
     "the report cannot be read or the settings cannot be written, 2 the command line is wrong.",
     NULL,
     NULL,
@@ -63,8 +63,6 @@ static void print_setting(const char *name, const json_t *setting)
 
 	if (json_is_integer(value))
 		printf("%-16s %lld\n", name, (long long)json_integer_value(value));
-	else if (json_is_real(value))
-		printf("%-16s %.3g\n", name, json_real_value(value));
 	else
 		printf("%-16s open\n", name);
 	printf("                 %s\n", json_string_value(json_object_get(setting, "why")));
@@ -77,24 +75,6 @@ static void print_settings(const json_t *settings)
 
 	json_object_foreach((json_t *)settings, name, v) if (json_object_get(v, "why"))
 	    print_setting(name, v);
-}
-
-static void print_copies(const json_t *copies)
-{
-	const char *road;
-	json_t *ranges;
-
-	json_object_foreach((json_t *)copies, road, ranges) for (size_t k = 0; k < json_array_size(ranges);
-	                                                         k++)
-	{
-		const json_t *range = json_array_get(ranges, k);
-
-		printf("copy %-16s from %lld to %lld bytes: %s\n                 %s\n", road,
-		       (long long)json_integer_value(json_object_get(range, "from_bytes")),
-		       (long long)json_integer_value(json_object_get(range, "to_bytes")),
-		       json_string_value(json_object_get(range, "method")),
-		       json_string_value(json_object_get(range, "why")));
-	}
 }
 
 /* ---- keeping ---- */
@@ -125,11 +105,8 @@ int tool_tune(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	rc = scope_report_load(q.report, &report, &e);
 	rc = rc ? rc : scope_tune(report, &settings, &e);
-	if (!rc && !tool_to_stdout(q.output)) {
+	if (!rc && !tool_to_stdout(q.output))
 		print_settings(settings);
-		print_settings(json_object_get(settings, "decisions"));
-		print_copies(json_object_get(settings, "copy"));
-	}
 	rc = rc ? rc : keep(&q, settings, &e);
 	json_decref(settings);
 	json_decref(report);

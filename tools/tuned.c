@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scope/output.h"
 #include "tool.h"
 
 /* A name that can be part of a file's: what cannot is a line below. */
@@ -76,7 +77,7 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e)
 		    e, -GN_ENOENT,
 		    "%s: the settings cannot be read (%.200s); make them with 'grapnel tune REPORT.json'",
 		    path, wrong.text);
-	if (json_integer_value(json_object_get(*settings, "tune_version")) == 1)
+	if (json_integer_value(json_object_get(*settings, "tune_version")) == SCOPE_TUNE_VERSION)
 		return 0;
 	json_decref(*settings);
 	*settings = NULL;
@@ -88,9 +89,8 @@ int tool_tuned(const char *path, json_t **settings, struct gn_error *e)
 
 double tool_tuned_number(const json_t *settings, const char *name, double otherwise)
 {
-	const json_t *v = json_object_get(json_object_get(settings, "decisions"), name);
+	const json_t *v = json_object_get(json_object_get(settings, name), "value");
 
-	v = json_object_get(v ? v : json_object_get(settings, name), "value");
 	return json_is_number(v) ? json_number_value(v) : otherwise;
 }
 

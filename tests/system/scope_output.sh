@@ -75,7 +75,7 @@ says 1 'does not hold settings of this version' auto-bench --tuned=a.json --data
 # Commands take them where the user gives none, and say so; a file that is broken, or of another host, is named and left alone.
 own=config/grapnel/tune-$(uname -n | tr -c 'a-zA-Z0-9_.\n-' _).json
 settings() {
-  echo "{\"tune_version\": 1, \"host_name\": \"$1\", \"machine\": \"$2\", \"page_bytes\": {\"value\": $3}, \"queues\": {\"value\": 3}, \"depth\": {\"value\": 64}}" >"$own"
+  echo "{\"tune_version\": 2, \"host_name\": \"$1\", \"machine\": \"$2\", \"page_bytes\": {\"value\": $3}, \"queues\": {\"value\": 3}, \"depth\": {\"value\": 64}}" >"$own"
 }
 "$grapnel" gen kron --scale 8 few.gng >out 2>&1 || complain "gen: $(cat out)"
 settings "$(uname -n)" cpu 16384
