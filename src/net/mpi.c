@@ -76,14 +76,18 @@ static int check_open(struct mpi *m, int code, const char *what)
 GN__STATIC_ASSERT(sizeof(MPI_Request) <= sizeof(void *),
                   "a request fits where a parcel keeps what carries it");
 
+/*
+ * A synchronous send is over when the receiver has begun to receive the packet. So a node that is slow to
+ * receive has at most the packets of its senders' pools to come; MPI does not take in more on its behalf.
+ */
 static int mpi_send(struct gn_transport *t, struct gn_parcel *parcel)
 {
 	struct mpi *m = (struct mpi *)t;
 	MPI_Request request;
 	const int rc = check_open(m,
-	                          MPI_Isend(parcel->packet, (int)gn_packet_bytes(parcel->packet), MPI_BYTE,
-	                                    (int)parcel->peer, (int)parcel->class_, m->comm, &request),
-	                          "MPI_Isend");
+	                          MPI_Issend(parcel->packet, (int)gn_packet_bytes(parcel->packet), MPI_BYTE,
+	                                     (int)parcel->peer, (int)parcel->class_, m->comm, &request),
+	                          "MPI_Issend");
 
 	if (!rc)
 		memcpy(&parcel->carrier, &request, sizeof request);
