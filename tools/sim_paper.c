@@ -209,7 +209,7 @@ static int write_report(struct paper *p, struct gn_error *e)
 	fprintf(to, "# DualOpt on the simulated machine%s\n\n", p->quick ? ", small sizes" : "");
 	fprintf(to,
 	        "Every result was compared with a reference on the host, in all %u simulations. Of the "
-	        "paper's statements %u are reproduced (ratios within 15 %%, shares within 10 points), %u in "
+	        "paper's statements %u are reproduced (within 15 %% of the value), %u in "
 	        "direction only, %u not. Means are arithmetic, over the 11 workloads that are not local "
 	        "unless said. Sizes are this report's: the paper gives none.\n\n",
 	        simulations(&p->jobs), p->verdicts[0], p->verdicts[1], p->verdicts[2]);

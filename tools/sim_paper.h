@@ -113,7 +113,7 @@ void paper_claim_share(struct paper *p, const char *figure, const char *statemen
 int paper_figure(struct paper *p, const char *number, const char *title, const struct paper_series *s,
                  uint32_t count, struct gn_error *e);
 
-/* paper_classed - was workload w declared in a run to be what the paper says? */
+/* paper_classed - was workload w declared in a run to be what the paper says? Not if nothing was decided. */
 bool paper_classed(const struct sim_job *job, uint32_t w);
 
 /*

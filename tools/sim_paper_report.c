@@ -90,10 +90,11 @@ void paper_claim_factor(struct paper *p, const char *figure, const char *stateme
 	                   : PAPER_NOT);
 }
 
+/* A share, as near as a factor must be. */
 void paper_claim_share(struct paper *p, const char *figure, const char *statement, double paper, double here)
 {
 	paper_claim(p, figure, statement, "%.0f %%", 100 * paper, 100 * here,
-	            fabs(paper - here) <= 0.1 ? PAPER_REPRODUCED : PAPER_NOT);
+	            fabs(here / paper - 1) <= 0.15 ? PAPER_REPRODUCED : PAPER_NOT);
 }
 
 /* ---- a figure: its drawing and its numbers ---- */

@@ -5,11 +5,12 @@
 bool paper_classed(const struct sim_job *job, uint32_t w)
 {
 	const double coalesce = sim_job_counter(job, "decided_coalesce"),
-	             cache = sim_job_counter(job, "decided_cache");
+	             cache = sim_job_counter(job, "decided_cache"),
+	             local = sim_job_counter(job, "decided_local");
 
 	return w < PAPER_INSENSITIVE ? coalesce > cache
 	       : w < PAPER_REMOTE    ? cache > coalesce
-	                             : coalesce + cache == 0;
+	                             : local > coalesce + cache;
 }
 
 static void put_classes(struct paper *p)
