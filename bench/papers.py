@@ -15,7 +15,7 @@ status is 1 if the page is not what this script makes. A claim has
                                    list: keys, indices, and objects that select the element of a list with these members.
                                    {"count": member} as last step: how many different values of a member the elements have
     rule                           least, most: the paper's number is a bound; beyond "direction" (1), same direction
-                                   factor: within 15 %, else on the same side of 1; share: within 10 points
+                                   factor: within 15 %, else on the same side of 1; share: within 15 % of it
     cap                            true: at best same direction, because of what "why" says
     verdict                        instead of a rule
     why, command                   the reason; what measures ours
@@ -106,7 +106,7 @@ def judged(claim, ours):
         sign = 1 if rule == "least" else -1
         return REPRODUCED if sign * ours >= sign * paper else DIRECTION if sign * ours > sign * direction else NOT
     if rule == "share":
-        return REPRODUCED if abs(ours - paper) <= 0.1 else NOT
+        return REPRODUCED if abs(ours - paper) <= 0.15 * paper else NOT
     if rule == "factor":
         return factor(paper, ours)
     raise Wrong(f"there is no rule {rule}")
@@ -210,7 +210,7 @@ faster or slower without a number, the number is 1. Bars without a number are le
 The verdicts are strict:
 
 * *reproduced*: ours reaches the paper's number: a bound is reached, a factor is within 15 % (10 % where the
-paper's number is about 1), a share within 10 points.
+paper's number is about 1), a share within 15 % of its value.
 * *same direction*: ours is on the same side, but does not reach the number, or is beyond a factor by more than that. It is also
   the best verdict where ours was measured under other conditions: an absolute figure that a newer machine exceeds, host memory
   where the paper has SSDs, processes on a CPU where the paper has GPUs. The reason says which.
