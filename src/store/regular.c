@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *remedy(int error_number, const struct gn_store_settings *settings)
@@ -89,6 +90,23 @@ static int open_any(const char *path, const struct gn_store_settings *settings, 
 	return fd < 0 ? -errno : fd;
 }
 
+/* When a program ends without closing a store, the lock stays until the system has removed the program's ring. */
+enum { LOCK_PATIENCE_MS = 1000 };
+
+/* Returns 1: locked, or the file system has no locks; 0: somebody else has the lock. */
+static int try_lock(int fd)
+{
+	return !flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK;
+}
+
+static int refuse_lock(const struct gn_uri *uri, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_EBUSY,
+	                    "%s:%s: the file is open for writing in another store, of this program or of "
+	                    "another program; close that store, or add ?ro for reading only",
+	                    uri->scheme, uri->path);
+}
+
 /*
  * Lock the file against other writers. Two writers would each write back pages of their own, and the last
  * would undo changes of the other. The lock belongs to this open file description, so it also excludes other
@@ -96,12 +114,15 @@ static int open_any(const char *path, const struct gn_store_settings *settings, 
  */
 static int lock(int fd, const struct gn_uri *uri, struct gn_error *error)
 {
-	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return 0; /* the file system has no locks */
-	return gn_error_set(error, -GN_EBUSY,
-	                    "%s:%s: the file is open for writing in another store, of this program or of "
-	                    "another program; close that store, or add ?ro for reading only",
-	                    uri->scheme, uri->path);
+	const struct timespec little = {0, 1000000};
+	const uint64_t deadline = simt_clock_ns() + LOCK_PATIENCE_MS * 1000000ull;
+
+	while (!try_lock(fd)) {
+		if (simt_clock_ns() > deadline)
+			return refuse_lock(uri, error);
+		nanosleep(&little, NULL);
+	}
+	return 0;
 }
 
 /*

@@ -12,9 +12,9 @@
  * @reserve      1: reserve space on the medium for all bytes, if the file system supports that
  * @fd, @bytes   receive the descriptor, which the caller owns, and the current size
  * A file that is opened for writing is locked until the descriptor is closed, if the file system has locks.
- * Never blocks, also not on a FIFO. Returns 0 or a negative code, among them -GN_EBUSY (another store writes
- * the file) and -GN_ENOSPC (no space for all bytes). The message names the path and what to do. If this
- * fails, a file that it created is removed.
+ * Waits a second for the lock, and for nothing else, also not on a FIFO. Returns 0 or a negative code, among
+ * them -GN_EBUSY (another store writes the file) and -GN_ENOSPC (no space for all bytes). The message names
+ * the path and what to do. If this fails, a file that it created is removed.
  */
 int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *settings, int reserve, int *fd,
                     uint64_t *bytes, struct gn_error *error);

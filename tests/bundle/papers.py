@@ -43,7 +43,7 @@ def check_rules():
            ["reproduced", "reproduced", "same direction", "same direction", "not"])
     expect("factor below 1", [verdict(v, 0.75, "factor") for v in (0.8, 0.5, 1.2)], ["reproduced", "same direction", "not"])
     expect("factor of 1", [verdict(v, 1, "factor") for v in (1.05, 1.2, 0.85)], ["reproduced", "not", "not"])
-    expect("share", [verdict(v, 0.4, "share") for v in (0.45, 0.32, 0.6)], ["reproduced", "reproduced", "not"])
+    expect("share", [verdict(v, 0.4, "share") for v in (0.45, 0.35, 0.32)], ["reproduced", "reproduced", "not"])
     expect("cap", verdict(3, 2, "least", cap=True, why="another machine"), "same direction")
     expect("cap of a miss", verdict(0.5, 2, "least", cap=True, why="another machine"), "not")
     expect("fixed", papers.verdict({"verdict": "not possible here", "why": "no drive"}, None), "not possible here")

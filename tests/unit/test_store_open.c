@@ -234,6 +234,26 @@ static int writes_beside(struct store_test *t)
 	return -rc;
 }
 
+static int leaves_open(struct store_test *t)
+{
+	t->machine = open_machine(1, 1);
+	return -try_file(t, "file", "", NULL);
+}
+
+/* The system removes a ring some time after its program has ended, and the lock with it. */
+static void a_program_that_has_ended_keeps_nobody_out(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	make_file(t, 8192, 0);
+	simt_close(t->machine);
+	t->machine = NULL;
+	for (unsigned k = 0; k < 40; k++)
+		assert_int_equal(in_a_child(t, leaves_open), 0);
+	assert_int_equal(in_a_child(t, writes_beside), 0);
+	t->machine = open_machine(2, 1);
+}
+
 /* Hold the file, as a store of another program would: flock(2) says who shares the lock. */
 static void other_processes_are_kept_out(void **state)
 {
@@ -453,6 +473,7 @@ int main(void)
 	    store_case(refuses_more_memory_than_there_is),
 	    store_case(creates_a_sparse_file_once),
 	    store_case(a_file_has_one_writer),
+	    store_case(a_program_that_has_ended_keeps_nobody_out),
 	    store_case(other_processes_are_kept_out),
 	    store_case(a_mapped_file_has_all_its_room),
 	    store_case(a_full_disk_is_told_when_a_file_is_mapped),
