@@ -154,6 +154,7 @@ int tool_nvme_bench(int argc, char **argv)
 	memset(&b, 0, sizeof b);
 	memset(&o, 0, sizeof o);
 	b.nsid = 1;
+	b.machine.name = "cpu";
 	b.block = 4096;
 	b.count = 100000;
 	b.threads = 256;
