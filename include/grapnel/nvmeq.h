@@ -228,7 +228,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
 	GN_TRACE(reap);
-	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN_NVME_STATUS_MASK);
+	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & (GN_NVME_STATUS_MASK | GN_NVME_DO_NOT_RETRY));
 	if (unrung >= q->depth / 4)
 		gn__nvmeq_ring_head(q);
 	return 1;
@@ -464,7 +464,7 @@ SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 			return -GN_ETIMEDOUT;
 	}
 	GN_TRACE(wake);
-	*status = (uint32_t)(word >> 32);
+	*status = (uint32_t)(word >> 32) & GN_NVME_STATUS_MASK;
 	return *status == GN_NVME_CAPACITY_EXCEEDED ? -GN_ENOSPC : *status ? -GN_EIO : 0;
 }
 

@@ -177,3 +177,52 @@ case_no_iommu() {
   step "list says that there is no IOMMU" says "switch it on" grapnel nvme list
   step "bind says so too" refused "intel_iommu=on" grapnel nvme bind "$a"
 }
+
+# The medium does 20 transfers a second; kernels want more, and give up after 300 ms.
+case_slow() {
+  a=$(drive 1)
+  step "bind" grapnel nvme bind "$a"
+  step "commands time out, and the store goes on" nvme_check slow "nvme:$a?ns=1&timeout=300&depth=64&queues=1"
+  step "the drive is well" says "serial      first" grapnel nvme identify "$a"
+}
+
+# loaded COMMAND... - run a command as soon as a kernel reads, and see its reads fail at once.
+loaded() {
+  nvme_check removal "nvme:$a?ns=1" 300 >/tmp/removal.log 2>&1 &
+  pid=$!
+  for second in $(seq 120); do
+    grep -q loading /tmp/removal.log && break
+    sleep 1
+  done
+  sleep 1
+  "$@"
+  wait "$pid"
+  status=$?
+  cat /tmp/removal.log
+  return "$status"
+}
+
+switch_memory_off() {
+  printf '\0\0' | dd of="/sys/bus/pci/devices/$a/config" bs=1 seek=4 conv=notrunc 2>/dev/null
+}
+
+give_up_vfio() {
+  echo "$a" >/sys/bus/pci/drivers/vfio-pci/unbind
+}
+
+# The registers vanish under load.
+case_gone() {
+  a=$(drive 1)
+  step "bind" grapnel nvme bind "$a"
+  step "reads fail at once when the registers are gone" loaded switch_memory_off
+}
+
+# The driver takes the device back under load, as for a removal.
+case_removed() {
+  a=$(drive 1)
+  step "bind" grapnel nvme bind "$a"
+  step "reads fail at once when the device is taken away" loaded give_up_vfio
+  step "nobody has it" says "driver none" grapnel nvme list
+  step "it can be bound again" grapnel nvme bind "$a"
+  step "and works" says "serial      first" grapnel nvme identify "$a"
+}

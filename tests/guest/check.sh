@@ -9,7 +9,7 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu timeout reset gone removed}
+cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed}
 passed=0
 failed=0
 
@@ -72,6 +72,20 @@ TEXT
     -device nvme,drive=d0,serial=first
 }
 
+# A controller that was started more often than the kernel, the store and identify did it was reset in between.
+run_slow() {
+  disk d0 64M
+  boot slow -drive "file=$scratch/d0,format=raw,if=none,id=d0,throttling.iops-total=20" -device nvme,drive=d0,serial=first \
+    -trace pci_nvme_mmio_start_success
+  if [ "$(grep -c pci_nvme_mmio_start_success "$scratch/slow.log")" -ge 4 ]; then
+    echo "PASS the controller was reset"
+    passed=$((passed + 1))
+  else
+    echo "FAIL the controller was reset"
+    failed=$((failed + 1))
+  fi
+}
+
 for case in $cases; do
   case $case in
     queues) one queues max_ioqpairs=2 ;;
@@ -79,6 +93,7 @@ for case in $cases; do
     blocks) one blocks logical_block_size=4096,physical_block_size=4096 ;;
     shared) run_shared ;;
     errors) run_errors ;;
+    slow) run_slow ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;
     *) one "$case" ;;
   esac

@@ -299,6 +299,37 @@ static void case_removal(uint64_t patience)
 	      simt_clock_ns() - failed_at);
 }
 
+/* ---- a drive that is too slow for its time-outs: commands are given up, and the store goes on ---- */
+
+static void case_slow(void)
+{
+	uint64_t began = simt_clock_ns(), good = 0;
+	unsigned char *model = (unsigned char *)malloc(REGION), got[4096];
+	int rc;
+
+	make_moves();
+	fill(model, REGION, 3);
+	for (uint64_t at = 0; at < sizeof got;) {
+		rc = gn_store_write_host(store, at, model + at, 512, &error);
+		check(simt_clock_ns() - began < 200000000000u, "the first writes come through", at);
+		at += rc ? 0 : 512;
+	}
+	run_moves(&move_pieces_kernel, 0, view->block_bytes, REGION / 2);
+	printf("%" PRIu64 " reads failed: code %u, status 0x%x\n", moves->failed, moves->code, moves->device);
+	check(moves->failed > 0, "too many reads time out", 0);
+	began = simt_clock_ns();
+	while (good < 8) {
+		rc = gn_store_read_host(store, good * 512, got, 512, &error);
+		check(simt_clock_ns() - began < 200000000000u, "single reads come through again", good);
+		if (rc) {
+			printf("%s\n", error.text);
+			continue;
+		}
+		check(!memcmp(got, model + good * 512, 512), "what was written is read", good);
+		good++;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 2 ? argv[1] : "";
@@ -316,10 +347,13 @@ int main(int argc, char **argv)
 		case_end();
 	else if (!strcmp(name, "read_error") || !strcmp(name, "write_error"))
 		case_error(number, name[0] == 'w');
+	else if (!strcmp(name, "slow"))
+		case_slow();
 	else if (!strcmp(name, "removal"))
 		case_removal(number);
 	else {
-		printf("usage: nvme_check offsets|end|array|read_error|write_error|removal URI [NUMBER]\n");
+		printf(
+		    "usage: nvme_check offsets|end|array|read_error|write_error|slow|removal URI [NUMBER]\n");
 		return 2;
 	}
 	gn_store_close(store);

@@ -130,6 +130,8 @@ static int say(struct gn_block *b, const char *what, uint64_t lba, int rc, uint3
 		return gn_error_set(error, rc, "%s: %s at block %llu did not complete within %.1f s",
 		                    b->drive->name, what, (unsigned long long)lba,
 		                    (double)b->timeout_ns / 1e9);
+	if (status == GN_NVME_HOST_ABORTED && gn_drive_health(b->drive, error))
+		return b->drive->why.code ? b->drive->why.code : -GN_EIO;
 	return gn_error_set(error, gn_nvme_status_code(status),
 	                    "%s: %s at block %llu failed: %s "
 	                    "(status 0x%03x)",

@@ -36,10 +36,17 @@ static void write_wide(const struct gn_drive *d, unsigned offset, uint64_t value
 	gn_drive_write(d, offset + 4, (uint32_t)(value >> 32));
 }
 
-int gn_drive_health(const struct gn_drive *d, struct gn_error *error)
+void gn_drive_fail(struct gn_drive *d, const struct gn_error *why)
 {
-	uint32_t status = gn_drive_read(d, GN_REG_CSTS);
+	if (d->failed)
+		return;
+	d->why = *why;
+	simt_store_release_dev_u32(&d->failed, 1);
+}
 
+/* What CSTS says: 0, or what is wrong. */
+static int judge(const struct gn_drive *d, uint32_t status, struct gn_error *error)
+{
 	if (status == GN_CSTS_GONE)
 		return gn_error_set(error, -GN_ENODEV,
 		                    "%s: the controller is gone: its registers read as ones; check the drive "
@@ -53,6 +60,24 @@ int gn_drive_health(const struct gn_drive *d, struct gn_error *error)
 	return 0;
 }
 
+int gn_drive_health(const struct gn_drive *d, struct gn_error *error)
+{
+	uint32_t status;
+	int rc;
+
+	if (simt_load_acquire_dev_u32(&d->failed))
+		return gn_error_set(error, d->why.code, "%s", d->why.text);
+	status = gn_drive_read(d, GN_REG_CSTS);
+	rc = judge(d, status, error);
+	if (rc || status & GN_CSTS_RDY || !simt_load_acquire_dev_u32(&d->enabled) ||
+	    simt_load_acquire_dev_u32(&d->resetting))
+		return rc;
+	return gn_error_set(error, -GN_EIO,
+	                    "%s: the controller has stopped (CSTS 0x%x): it was reset or switched off by "
+	                    "something else; close the store and open it again",
+	                    d->name, status);
+}
+
 /* Wait until the masked bits of CSTS are value. Fatal and gone controllers end the wait, if asked. */
 static int await(const struct gn_drive *d, uint32_t mask, uint32_t value, uint64_t wait_ns, const char *what,
                  struct gn_error *error)
@@ -63,7 +88,7 @@ static int await(const struct gn_drive *d, uint32_t mask, uint32_t value, uint64
 		uint32_t status = gn_drive_read(d, GN_REG_CSTS);
 
 		if (status == GN_CSTS_GONE || (value && status & GN_CSTS_CFS))
-			return gn_drive_health(d, error);
+			return judge(d, status, error);
 		if ((status & mask) == value)
 			return 0;
 		if (simt_clock_ns() > deadline)
@@ -83,8 +108,10 @@ int gn_drive_disable(struct gn_drive *d, struct gn_error *error)
 {
 	uint64_t wait_ns = gn_cap_timeout_ns(d->cap) + MARGIN_NS;
 	uint32_t config = gn_drive_read(d, GN_REG_CC);
-	int rc = gn_drive_read(d, GN_REG_CSTS) == GN_CSTS_GONE ? gn_drive_health(d, error) : 0;
+	uint32_t status = gn_drive_read(d, GN_REG_CSTS);
+	int rc = status == GN_CSTS_GONE ? judge(d, status, error) : 0;
 
+	simt_store_release_dev_u32(&d->enabled, 0);
 	if (rc)
 		return rc;
 	if (config & GN_CC_EN) {
@@ -131,15 +158,17 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	write_wide(d, GN_REG_ASQ, d->admin.sq_bus);
 	write_wide(d, GN_REG_ACQ, d->admin.cq_bus);
 	gn_drive_write(d, GN_REG_CC, config);
-	return await(d, GN_CSTS_RDY, GN_CSTS_RDY, gn_cap_timeout_ns(d->cap) + MARGIN_NS, "become ready",
-	             error);
+	rc = await(d, GN_CSTS_RDY, GN_CSTS_RDY, gn_cap_timeout_ns(d->cap) + MARGIN_NS, "become ready", error);
+	if (!rc)
+		simt_store_release_dev_u32(&d->enabled, 1);
+	return rc;
 }
 
 static int check_capabilities(struct gn_drive *d, struct gn_error *error)
 {
 	d->cap = read_wide(d, GN_REG_CAP);
 	if (d->cap == UINT64_MAX)
-		return gn_drive_health(d, error);
+		return judge(d, GN_CSTS_GONE, error);
 	if (!(gn_cap_command_sets(d->cap) & (1 | 1 << 6)))
 		return gn_error_set(error, -GN_ENOTSUP,
 		                    "%s: the controller has no NVM command set; it is no disk", d->name);

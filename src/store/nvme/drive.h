@@ -60,6 +60,10 @@ struct gn_drive {
 	pthread_mutex_t lock; /* one admin command at a time */
 	int open;             /* the mutex is there */
 	uint64_t timeout_ns;  /* of an admin command */
+	uint32_t enabled;     /* CC.EN was set, and CSTS.RDY followed */
+	uint32_t resetting;   /* by the thread that looks after it (watch.h) */
+	uint32_t failed;      /* for good; why says why */
+	struct gn_error why;
 	struct gn_drive_identity identity;
 };
 
@@ -67,8 +71,14 @@ struct gn_drive {
 uint32_t gn_drive_read(const struct gn_drive *d, unsigned offset);
 void gn_drive_write(const struct gn_drive *d, unsigned offset, uint32_t value);
 
-/* gn_drive_health - 0, or -GN_ENODEV (the controller is gone), -GN_EIO (its status is fatal); says so. */
+/*
+ * gn_drive_health - 0, or -GN_ENODEV (the controller is gone), -GN_EIO (its status is fatal, or somebody else
+ * has stopped it), or the code of gn_drive_fail; says so.
+ */
 int gn_drive_health(const struct gn_drive *d, struct gn_error *error);
+
+/* gn_drive_fail - from now on gn_drive_health returns this. Only the first call counts. One thread. */
+void gn_drive_fail(struct gn_drive *d, const struct gn_error *why);
 
 /*
  * gn_drive_open - reset the controller, enable it with an admin queue and identify it.

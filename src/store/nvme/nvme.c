@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include <store/controller/pairs.h>
-#include <store/nvme/block.h>
+#include <store/nvme/watch.h>
 #include <store/store.h>
 
 struct nvme_store {
 	struct gn_store base; /* first */
 	struct gn_nvme_device device;
 	struct gn_block block;
+	struct gn_watch watch;
 	struct gn_nvmeq *queues; /* [block.count], in device memory */
 };
 
@@ -100,6 +101,29 @@ static void describe(struct nvme_store *n, const struct gn_store_settings *setti
 	    n->block.count, n->block.count == 1 ? "" : "s", q->depth, q->buffer_bytes);
 }
 
+static int wanted(void *user)
+{
+	return gn_vfio_wanted((struct gn_vfio *)user);
+}
+
+static void release(void *user)
+{
+	gn_vfio_release((struct gn_vfio *)user);
+}
+
+/* A GPU that has the registers in its page table cannot have them taken away. */
+static int look_after(struct nvme_store *n, struct gn_error *error)
+{
+	struct simt_info info;
+
+	simt_describe(n->base.machine, &info);
+	n->watch.block = &n->block;
+	n->watch.user = &n->device.vfio;
+	n->watch.wanted = info.is_cuda ? NULL : wanted;
+	n->watch.release = release;
+	return gn_watch_start(&n->watch, n->base.machine, error);
+}
+
 static int open_block(struct nvme_store *n, const struct gn_store_settings *settings, struct gn_error *error)
 {
 	struct gn_block *b = &n->block;
@@ -115,13 +139,16 @@ static int open_block(struct nvme_store *n, const struct gn_store_settings *sett
 		rc = gn_pairs_plan(&options, &count, n->base.machine, settings, b->ns.block_bytes, error);
 	if (!rc)
 		rc = gn_block_open(b, n->base.machine, count, &options, error);
-	return rc ? rc : publish(n, error);
+	if (!rc)
+		rc = publish(n, error);
+	return rc ? rc : look_after(n, error);
 }
 
 static void nvme_close(struct gn_store *store)
 {
 	struct nvme_store *n = nvme_of(store);
 
+	gn_watch_stop(&n->watch);
 	gn_block_close(&n->block);
 	simt_free(n->base.machine, n->queues);
 	gn_nvme_device_close(&n->device);

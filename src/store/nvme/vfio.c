@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -246,6 +247,27 @@ static int set_master(struct gn_vfio *v, struct gn_error *error)
 	return 0;
 }
 
+/* The event by which the system asks for the device. Without it a removal waits until the store is closed. */
+static void ask_request(struct gn_vfio *v)
+{
+	char room[sizeof(struct vfio_irq_set) + sizeof(int32_t)];
+	struct vfio_irq_set *set = (struct vfio_irq_set *)(void *)room;
+	int32_t event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (event < 0)
+		return;
+	memset(room, 0, sizeof room);
+	set->argsz = sizeof room;
+	set->flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
+	set->index = VFIO_PCI_REQ_IRQ_INDEX;
+	set->count = 1;
+	memcpy(room + sizeof *set, &event, sizeof event);
+	if (ioctl(v->device, VFIO_DEVICE_SET_IRQS, set))
+		close(event);
+	else
+		v->request = event;
+}
+
 static int check_driver(const struct gn_pci *pci, struct gn_error *error)
 {
 	if (pci->group < 0)
@@ -267,7 +289,7 @@ int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *e
 	int rc = check_driver(pci, error);
 
 	memset(v, 0, sizeof *v);
-	v->container = v->group = v->device = -1;
+	v->container = v->group = v->device = v->request = -1;
 	v->dma.map = map;
 	v->dma.unmap = unmap;
 	snprintf(v->name, sizeof v->name, "nvme:%s", pci->address);
@@ -283,6 +305,8 @@ int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *e
 		rc = set_master(v, error);
 	if (rc)
 		gn_vfio_close(v);
+	else
+		ask_request(v);
 	return rc;
 }
 
@@ -293,12 +317,39 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
+static void give_back(struct gn_vfio *v)
+{
+	close_one(&v->request);
+	close_one(&v->device);
+	close_one(&v->group);
+	close_one(&v->container);
+}
+
 void gn_vfio_close(struct gn_vfio *v)
 {
 	if (v->registers)
 		munmap(v->registers, v->register_bytes);
 	v->registers = NULL;
-	close_one(&v->device);
-	close_one(&v->group);
-	close_one(&v->container);
+	give_back(v);
+}
+
+int gn_vfio_wanted(struct gn_vfio *v)
+{
+	uint64_t events;
+
+	return v->request >= 0 && read(v->request, &events, sizeof events) == sizeof events;
+}
+
+void gn_vfio_release(struct gn_vfio *v)
+{
+	void *ones =
+	    mmap(NULL, v->register_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (ones == MAP_FAILED)
+		return;
+	memset(ones, 0xff, v->register_bytes);
+	/* At every moment there is one of both mappings. */
+	if (mremap(ones, v->register_bytes, v->register_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, v->registers) !=
+	    MAP_FAILED)
+		give_back(v);
 }

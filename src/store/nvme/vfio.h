@@ -19,6 +19,7 @@ struct gn_vfio_range {
 struct gn_vfio {
 	struct gn_dma dma; /* first */
 	int container, group, device;
+	int request;     /* an eventfd: the system wants the device back; -1: none */
 	char *registers; /* BAR 0 */
 	size_t register_bytes;
 	struct gn_vfio_range range[GN_VFIO_RANGES];
@@ -35,5 +36,14 @@ struct gn_vfio {
  */
 int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *error);
 void gn_vfio_close(struct gn_vfio *v);
+
+/* gn_vfio_wanted - does the system want the device back, because it is removed or unbound? 1 or 0. */
+int gn_vfio_wanted(struct gn_vfio *v);
+
+/*
+ * gn_vfio_release - give the device back at once. The registers' place in memory then reads as ones, as those
+ * of a device that is gone, and takes what threads still write to it. gn_vfio_close is still to be called.
+ */
+void gn_vfio_release(struct gn_vfio *v);
 
 #endif
