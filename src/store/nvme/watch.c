@@ -143,7 +143,7 @@ static void reset(struct gn_watch *w)
 			gn_nvmeq_renew_all(queue_of(w, k));
 		rc = bring_up(w, &why);
 	}
-	w->resets++;
+	simt_store_release_dev_u32(&w->resets, w->resets + 1);
 	if (rc)
 		fail(w, &why);
 	simt_store_release_dev_u32(&d->resetting, 0);
