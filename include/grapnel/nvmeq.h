@@ -94,6 +94,8 @@ struct gn_nvmeq {
 };
 
 enum { GN__NVMEQ_IDLE = 0, GN__NVMEQ_PENDING = 1, GN__NVMEQ_DONE = 2, GN__NVMEQ_ABANDONED = 3 };
+/* What a slot keeps of a status field. */
+enum { GN__NVMEQ_KEPT = GN_NVME_STATUS_MASK | GN_NVME_DO_NOT_RETRY };
 
 SIMT_FN uint64_t gn__nvmeq_word(uint32_t cid, uint32_t state, uint32_t status)
 {
@@ -228,7 +230,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
 	GN_TRACE(reap);
-	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & (GN_NVME_STATUS_MASK | GN_NVME_DO_NOT_RETRY));
+	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN__NVMEQ_KEPT);
 	if (unrung >= q->depth / 4)
 		gn__nvmeq_ring_head(q);
 	return 1;
@@ -466,6 +468,14 @@ SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 	GN_TRACE(wake);
 	*status = (uint32_t)(word >> 32) & GN_NVME_STATUS_MASK;
 	return *status == GN_NVME_CAPACITY_EXCEEDED ? -GN_ENOSPC : *status ? -GN_EIO : 0;
+}
+
+/* After -GN_EIO and before renew or end: may the same command be posted again? The owner only. */
+SIMT_FN int gn__nvmeq_may_retry(const struct gn_nvmeq *q, uint32_t cid)
+{
+	uint64_t word = simt_load_relaxed_dev_u64(&q->slot[cid & (q->depth - 1)].word);
+
+	return !(word >> 32 & GN_NVME_DO_NOT_RETRY);
 }
 
 /* gn_nvmeq_wait - gn_nvmeq_poll until it is over. Returns as that, but never -GN_EAGAIN. */

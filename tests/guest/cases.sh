@@ -122,10 +122,11 @@ case_shared() {
   step "they differ" refused "differ" cmp /tmp/in /tmp/out
 }
 
-# Sector 2048 cannot be read, and sector 4096 cannot be written.
+# Sector 2048 cannot be read, sector 4096 cannot be written, and sector 6144 cannot be read once.
 case_errors() {
   a=$(drive 1)
   step "bind" grapnel nvme bind "$a"
+  step "a read that fails once is tried again" grapnel nvme read "$a" --offset 3M --bytes 512 --file /tmp/out
   step "a read error reaches the thread and the host" nvme_check read_error "nvme:$a?ns=1&transfer=4K" 2048
   step "a write error reaches the thread and the host" nvme_check write_error "nvme:$a?ns=1&transfer=4K" 4096
   step "the drive goes on" nvme_check offsets "nvme:$a?ns=1"

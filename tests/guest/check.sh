@@ -67,6 +67,13 @@ event = "none"
 iotype = "write"
 errno = "5"
 sector = "4096"
+
+[inject-error]
+event = "none"
+iotype = "read"
+errno = "5"
+sector = "6144"
+once = "on"
 TEXT
   boot errors -drive "driver=raw,file.driver=blkdebug,file.config=$scratch/errors.conf,file.image.driver=file,file.image.filename=$scratch/d0,if=none,id=d0" \
     -device nvme,drive=d0,serial=first

@@ -162,6 +162,7 @@ static void open_block(uint32_t count, uint64_t timeout_ns)
 	memset(&watch, 0, sizeof watch);
 	assert_int_equal(gn_drive_open(&drive, &error), 0);
 	block.drive = &drive;
+	block.reach = fake.registers;
 	block.nsid = 1;
 	block.timeout_ns = timeout_ns;
 	assert_int_equal(gn_drive_namespace_of(&drive, 1, &block.ns, &error), 0);
@@ -303,6 +304,24 @@ static void gone_under_load(void **state)
 	close_block();
 }
 
+/* A failure that does not say "do not retry" is tried three times in all. */
+static void retries(void **state)
+{
+	(void)state;
+	fake_open(&fake, &drive);
+	open_block(2, 60 * (uint64_t)SECOND);
+	fake.sick_times = 2;
+	assert_int_equal(gn_block_read(&block, FAKE_SICK_BLOCK * 512, got, 512, &error), 0);
+	assert_int_equal(fake.transfers, 3);
+	fake.sick_times = 3;
+	assert_int_equal(gn_block_read(&block, FAKE_SICK_BLOCK * 512, got, 512, &error), -GN_EIO);
+	assert_non_null(strstr(error.text, "unrecovered read error"));
+	assert_int_equal(fake.transfers, 6);
+	assert_int_equal(gn_block_read(&block, FAKE_BYTES, got, 512, &error), -GN_ERANGE);
+	assert_int_equal(fake.transfers, 7); /* it says so */
+	close_block();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +339,7 @@ int main(void)
 	    cmocka_unit_test(lost_command),
 	    cmocka_unit_test(reset_fails),
 	    cmocka_unit_test(gone_under_load),
+	    cmocka_unit_test(retries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

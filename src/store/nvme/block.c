@@ -14,12 +14,11 @@ static int make_pair(struct gn_block *b, uint32_t id, struct simt_machine *machi
                      const struct gn_nvmeq_options *options, struct gn_error *error)
 {
 	struct gn_drive_queue *queue = &b->pair[id - 1];
+	char *registers = machine == b->drive->host ? b->drive->registers : b->reach;
 	struct gn_nvmeq_attachment to;
 	int rc;
 
-	to.sq_doorbell = gn_drive_doorbell(b->drive, id, 0);
-	to.cq_doorbell = gn_drive_doorbell(b->drive, id, 1);
-	if ((char *)(to.cq_doorbell + 1) > b->drive->registers + b->drive->register_bytes)
+	if (gn_drive_doorbell(b->drive, id, 1) + 4 > b->drive->register_bytes)
 		return gn_error_set(
 		    error, -GN_ENOTSUP,
 		    "%s: the doorbells of queue pair %u lie outside the registers; give fewer "
@@ -28,6 +27,8 @@ static int make_pair(struct gn_block *b, uint32_t id, struct simt_machine *machi
 	rc = gn_drive_make_queue(queue, machine, b->drive->dma, options, error);
 	if (rc)
 		return rc;
+	to.sq_doorbell = (uint32_t *)(void *)(registers + gn_drive_doorbell(b->drive, id, 0));
+	to.cq_doorbell = (uint32_t *)(void *)(registers + gn_drive_doorbell(b->drive, id, 1));
 	to.buffer_bus = queue->buffer_bus;
 	to.prp_list_bus = queue->list_bus;
 	gn_nvmeq_attach(&queue->q, machine, &to);
@@ -139,14 +140,43 @@ static int say(struct gn_block *b, const char *what, uint64_t lba, int rc, uint3
 	                    status);
 }
 
-/* Wait for a command of the host, and give its slot back unless it timed out. */
-static int finish(struct gn_block *b, uint32_t cid, const char *what, uint64_t lba, uint64_t deadline,
-                  struct gn_error *error)
-{
-	uint32_t status = 0;
-	int rc = gn_nvmeq_wait(&b->host->q, cid, deadline, &status);
+enum { RETRIES = 2 };
 
-	return rc ? say(b, what, lba, rc, status, error) : 0;
+/*
+ * Post a command of the host and wait for it; again if it fails and its status allows that. A retry changes
+ * *cid.
+ */
+static int run(struct gn_block *b, uint32_t *cid, const struct gn_nvme_command *c, uint32_t blocks,
+               const char *what, uint64_t deadline, struct gn_error *error)
+{
+	const struct gn_nvmeq *q = &b->host->q;
+	uint32_t status = 0;
+	int rc;
+
+	for (int tries = 0;; tries++) {
+		if (c->opcode == GN_NVME_DATASET_MANAGEMENT)
+			gn__nvmeq_post_command(q, *cid, c);
+		else
+			gn_nvmeq_post(q, *cid, c->opcode, c->lba, blocks);
+		rc = gn_nvmeq_wait(q, *cid, deadline, &status);
+		if (rc != -GN_EIO || tries == RETRIES || !gn__nvmeq_may_retry(q, *cid))
+			return rc ? say(b, what, c->lba, rc, status, error) : 0;
+		*cid = gn_nvmeq_renew(q, *cid);
+	}
+}
+
+static int transfer(struct gn_block *b, uint32_t *cid, uint32_t opcode, uint64_t lba, uint32_t blocks,
+                    uint64_t deadline, struct gn_error *error)
+{
+	const char *what = opcode == GN_NVME_READ    ? "a read"
+	                   : opcode == GN_NVME_WRITE ? "a write"
+	                                             : "a flush";
+	struct gn_nvme_command c;
+
+	memset(&c, 0, sizeof c);
+	c.opcode = (uint8_t)opcode;
+	c.lba = lba;
+	return run(b, cid, &c, blocks, what, deadline, error);
 }
 
 static int begin(struct gn_block *b, uint64_t *deadline, uint32_t *cid, struct gn_error *error)
@@ -190,8 +220,7 @@ static int read_span(struct gn_block *b, const struct span *s, char *to, struct 
 
 	if (rc)
 		return rc;
-	gn_nvmeq_post(&b->host->q, cid, GN_NVME_READ, s->lba, s->blocks);
-	rc = finish(b, cid, "a read", s->lba, deadline, error);
+	rc = transfer(b, &cid, GN_NVME_READ, s->lba, s->blocks, deadline, error);
 	if (!rc)
 		memcpy(to, gn_nvmeq_buffer(&b->host->q, cid) + s->skip, s->bytes);
 	if (rc != -GN_ETIMEDOUT)
@@ -210,15 +239,13 @@ static int write_span(struct gn_block *b, const struct span *s, const char *from
 	if (rc)
 		return rc;
 	if ((s->skip | s->bytes) % b->ns.block_bytes) {
-		gn_nvmeq_post(q, cid, GN_NVME_READ, s->lba, s->blocks);
-		rc = finish(b, cid, "a read", s->lba, deadline, error);
+		rc = transfer(b, &cid, GN_NVME_READ, s->lba, s->blocks, deadline, error);
 		if (!rc)
 			cid = gn_nvmeq_renew(q, cid);
 	}
 	if (!rc) {
 		memcpy(gn_nvmeq_buffer(q, cid) + s->skip, from, s->bytes);
-		gn_nvmeq_post(q, cid, GN_NVME_WRITE, s->lba, s->blocks);
-		rc = finish(b, cid, "a write", s->lba, deadline, error);
+		rc = transfer(b, &cid, GN_NVME_WRITE, s->lba, s->blocks, deadline, error);
 	}
 	if (rc != -GN_ETIMEDOUT)
 		gn_nvmeq_end(q, cid);
@@ -271,8 +298,7 @@ int gn_block_flush(struct gn_block *b, struct gn_error *error)
 	pthread_mutex_lock(&b->lock);
 	rc = begin(b, &deadline, &cid, error);
 	if (!rc) {
-		gn_nvmeq_post(&b->host->q, cid, GN_NVME_FLUSH, 0, 0);
-		rc = finish(b, cid, "a flush", 0, deadline, error);
+		rc = transfer(b, &cid, GN_NVME_FLUSH, 0, 0, deadline, error);
 		if (rc != -GN_ETIMEDOUT)
 			gn_nvmeq_end(&b->host->q, cid);
 	}
@@ -298,8 +324,7 @@ static int deallocate(struct gn_block *b, uint64_t lba, uint32_t blocks, struct 
 	c.nsid = b->nsid;
 	c.prp1 = q->prp_list[(size_t)(cid & (q->depth - 1)) * (q->buffer_bytes / GN_NVME_PAGE)];
 	c.lba = (uint64_t)4 << 32; /* one range; dword 11: deallocate */
-	gn__nvmeq_post_command(q, cid, &c);
-	rc = finish(b, cid, "a deallocation", lba, deadline, error);
+	rc = run(b, &cid, &c, 0, "a deallocation", deadline, error);
 	if (rc != -GN_ETIMEDOUT)
 		gn_nvmeq_end(q, cid);
 	return rc;

@@ -12,6 +12,7 @@ struct gn_block {
 	struct gn_drive *drive;
 	struct gn_drive_namespace ns;
 	uint32_t nsid;
+	char *reach;                 /* the registers, as kernels reach them */
 	uint32_t count;              /* queue pairs of kernels; they have the ids 1 to count */
 	struct gn_drive_queue *pair; /* [count + 1]; the last is the host's */
 	struct gn_drive_queue *host;
@@ -23,7 +24,7 @@ struct gn_block {
 
 /*
  * gn_block_open - make queue pairs on a machine.
- * drive, ns, nsid and timeout_ns are set.
+ * drive, ns, nsid, reach and timeout_ns are set.
  * @count    how many are wanted; fewer are made if the controller grants fewer
  * @options  of each; depth and buffer_bytes are made smaller where the controller wants that
  * Returns 0 or a negative code with the message set.

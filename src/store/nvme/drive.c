@@ -133,8 +133,8 @@ static int make_admin(struct gn_drive *d, struct gn_error *error)
 	rc = gn_drive_make_queue(&d->admin, d->host, d->dma, &options, error);
 	if (rc)
 		return rc;
-	to.sq_doorbell = gn_drive_doorbell(d, 0, 0);
-	to.cq_doorbell = gn_drive_doorbell(d, 0, 1);
+	to.sq_doorbell = (uint32_t *)(void *)(d->registers + gn_drive_doorbell(d, 0, 0));
+	to.cq_doorbell = (uint32_t *)(void *)(d->registers + gn_drive_doorbell(d, 0, 1));
 	to.buffer_bus = d->admin.buffer_bus;
 	to.prp_list_bus = d->admin.list_bus;
 	gn_nvmeq_attach(&d->admin.q, d->host, &to);
@@ -217,9 +217,7 @@ void gn_drive_close(struct gn_drive *d)
 	d->open = 0;
 }
 
-uint32_t *gn_drive_doorbell(const struct gn_drive *d, uint32_t queue, unsigned head)
+size_t gn_drive_doorbell(const struct gn_drive *d, uint32_t queue, unsigned head)
 {
-	size_t offset = GN_REG_DOORBELLS + (size_t)(2 * queue + head) * gn_cap_stride(d->cap);
-
-	return (uint32_t *)(void *)(d->registers + offset);
+	return GN_REG_DOORBELLS + (size_t)(2 * queue + head) * gn_cap_stride(d->cap);
 }

@@ -102,7 +102,7 @@ int gn_drive_make_queue(struct gn_drive_queue *queue, struct simt_machine *machi
                         const struct gn_nvmeq_options *options, struct gn_error *error);
 void gn_drive_free_queue(struct gn_drive_queue *queue);
 
-/* gn_drive_doorbell - the register of a queue: of its tail (head 0) or of its completions' head (1). */
-uint32_t *gn_drive_doorbell(const struct gn_drive *d, uint32_t queue, unsigned head);
+/* gn_drive_doorbell - where the register of a queue is: of its tail (head 0) or its completions' head (1). */
+size_t gn_drive_doorbell(const struct gn_drive *d, uint32_t queue, unsigned head);
 
 #endif

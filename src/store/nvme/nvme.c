@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simt/machine.h>
 #include <store/controller/pairs.h>
 #include <store/nvme/watch.h>
 #include <store/store.h>
@@ -129,11 +130,17 @@ static int open_block(struct nvme_store *n, const struct gn_store_settings *sett
 	struct gn_block *b = &n->block;
 	struct gn_nvmeq_options options;
 	uint32_t count;
+	void *reach;
 	int rc;
 
 	b->drive = &n->device.drive;
 	b->nsid = settings->nsid;
 	b->timeout_ns = settings->options.timeout_ns;
+	rc = simt__register_registers(n->base.machine, b->drive->registers, b->drive->register_bytes, &reach,
+	                              error);
+	if (rc)
+		return rc;
+	b->reach = (char *)reach;
 	rc = gn_drive_namespace_of(b->drive, b->nsid, &b->ns, error);
 	if (!rc)
 		rc = gn_pairs_plan(&options, &count, n->base.machine, settings, b->ns.block_bytes, error);
@@ -151,6 +158,8 @@ static void nvme_close(struct gn_store *store)
 	gn_watch_stop(&n->watch);
 	gn_block_close(&n->block);
 	simt_free(n->base.machine, n->queues);
+	if (n->block.reach)
+		simt_unregister(n->base.machine, n->device.drive.registers, n->device.drive.register_bytes);
 	gn_nvme_device_close(&n->device);
 	free(n);
 }

@@ -24,7 +24,7 @@ enum { INFO_BYTES = 4096, DOORBELLS_BYTES = 8192 };
  */
 static int find_bus(struct gn_vfio *v, size_t bytes, uint64_t *bus)
 {
-	uint64_t align = bytes >= LARGE_PAGE ? LARGE_PAGE : GN_NVME_PAGE;
+	uint64_t align = bytes >= LARGE_PAGE ? LARGE_PAGE : (uint64_t)GN_NVME_PAGE;
 
 	for (; v->at < v->ranges; v->at++, v->next = 0) {
 		const struct gn_vfio_range *r = &v->range[v->at];
@@ -92,7 +92,7 @@ static void take_ranges(struct gn_vfio *v, const struct vfio_iommu_type1_info_ca
 	for (uint32_t k = 0; k < cap->nr_iovas && v->ranges < GN_VFIO_RANGES; k++) {
 		struct gn_vfio_range *r = &v->range[v->ranges++];
 
-		r->first = cap->iova_ranges[k].start ? cap->iova_ranges[k].start : GN_NVME_PAGE;
+		r->first = cap->iova_ranges[k].start ? cap->iova_ranges[k].start : (uint64_t)GN_NVME_PAGE;
 		r->last = cap->iova_ranges[k].end;
 	}
 }
