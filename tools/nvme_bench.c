@@ -7,6 +7,7 @@
 #include <grapnel/store.h>
 
 #include "nvme.h"
+#include "nvme_reads.h"
 
 enum { OPT_NS = 512, OPT_BLOCK, OPT_COUNT, OPT_QUEUES, OPT_DEPTH, OPT_GRID };
 
@@ -59,45 +60,14 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-struct reads {
-	struct gn_store_view store;
-	char *memory;
-	uint64_t *failed;
-	uint64_t count, blocks;
-	uint32_t block;
-	uint32_t reserved;
-};
-
-/* Steele, Lea and Flood's SplitMix64. */
-SIMT_FN uint64_t nvme_mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-SIMT_FN void nvme_reads(const struct reads *a)
-{
-	char *to = a->memory + simt_global_thread() * a->block;
-
-	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads()) {
-		struct gn_store_status status = gn_store_read_warp(
-		    &a->store, simt_active(), 1, nvme_mix(k) % a->blocks * a->block, to, a->block);
-
-		if (status.code)
-			simt_reduce_add_relaxed_dev_u64(a->failed, 1);
-	}
-}
-SIMT_KERNEL(nvme_reads, struct reads)
-
-static int measure(const struct bench *b, struct simt_machine *machine, struct reads *a, struct gn_error *e)
+static int measure(const struct bench *b, struct simt_machine *machine, struct nvme_reads *a,
+                   struct gn_error *e)
 {
 	const uint32_t width = 64;
 	struct simt_grid grid = {(b->threads + width - 1) / width, width, 0};
 	uint64_t failed = 0;
 	double began = tool_seconds(), seconds;
-	int rc = simt_launch(machine, &nvme_reads_kernel, grid, a);
+	int rc = simt_launch(machine, &nvme_read_blocks_kernel, grid, a);
 
 	rc = rc ? rc : simt_wait(machine);
 	if (rc)
@@ -117,7 +87,7 @@ static int measure(const struct bench *b, struct simt_machine *machine, struct r
 static int run(const struct bench *b, struct simt_machine *machine, struct gn_store *store,
                struct gn_error *e)
 {
-	struct reads a;
+	struct nvme_reads a;
 	size_t threads = ((size_t)b->threads + 63) / 64 * 64;
 	int rc;
 

@@ -6,8 +6,8 @@
  *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
  *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
- *   nvme:ADDRESS  `nvme:0000:01:00.0?ns=1`  a namespace of an NVMe drive, by its PCI address: kernels ring
- * the doorbells of its controller, which this process drives through VFIO
+ *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
+ *               of its controller, which this process drives through VFIO
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and

@@ -42,8 +42,7 @@ int gn_nvme_status_code(uint32_t status)
 	case GN_NVME_LBA_OUT_OF_RANGE: return -GN_ERANGE;
 	case GN_NVME_ACCESS_DENIED: return -GN_EACCES;
 	case GN_NVME_RESERVATION_CONFLICT: return -GN_EBUSY;
-	case GN_NVME_INVALID_NAMESPACE:
-	case GN_NVME_HOST_ABORTED: return -GN_ENODEV;
+	case GN_NVME_INVALID_NAMESPACE: return -GN_ENODEV;
 	case GN_NVME_INVALID_OPCODE:
 	case GN_NVME_INVALID_FIELD: return -GN_ENOTSUP;
 	default: return -GN_EIO;

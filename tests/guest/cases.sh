@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
 # What runs in the guest: functions case_NAME. Every step prints PASS or FAIL and its name in a line of its own.
 
 step() { # NAME COMMAND... - a step that passes if the command does
@@ -155,7 +156,8 @@ case_mounted() {
 # What is refused, and what the message says to do.
 case_refused() {
   a=$(drive 1)
-  other=$(ls /sys/bus/pci/devices | head -n 1)
+  other=$(find /sys/bus/pci/devices -name '*:*' | sort | head -n 1)
+  other=${other##*/}
   step "not an address" refused "not the address of a PCI device" grapnel nvme identify zebra
   step "no such device" refused "no PCI device with this address" grapnel nvme identify 0000:7f:1f.7
   step "not a drive" refused "not an NVMe controller" grapnel nvme bind "$other"
@@ -191,9 +193,10 @@ case_slow() {
 loaded() {
   nvme_check removal "nvme:$a?ns=1" 300 >/tmp/removal.log 2>&1 &
   pid=$!
-  for second in $(seq 120); do
-    grep -q loading /tmp/removal.log && break
+  waited=0
+  until grep -q loading /tmp/removal.log || [ "$waited" -eq 120 ]; do
     sleep 1
+    waited=$((waited + 1))
   done
   sleep 1
   "$@"
