@@ -42,10 +42,12 @@ drive() { # NUMBER - the address of a controller, from 1
 
 case_first() {
   a=$(drive 1)
+  step "doctor says which command is missing" says "store nvme: *no: .*grapnel nvme bind $a" grapnel doctor
   step "list shows the controller and that it can be taken" says "driver nvme .*free" grapnel nvme list
   step "a store on the kernel's drive is refused" refused "grapnel nvme bind" grapnel nvme identify "$a"
   step "bind" grapnel nvme bind "$a"
   step "list shows that it is ready" says "ready for nvme:" grapnel nvme list
+  step "doctor says that it works" says "store nvme: *yes: nvme:$a" grapnel doctor
   step "identify" says "serial      first" grapnel nvme identify "$a"
   step "identify a second time" says "namespace   1: 131072 blocks of 512 bytes" grapnel nvme identify "$a"
   step "unbind gives it back to the kernel" says "given back to nvme" grapnel nvme unbind "$a"
@@ -177,6 +179,7 @@ case_refused() {
 
 case_no_iommu() {
   a=$(drive 1)
+  step "doctor says that there is no IOMMU" says "store nvme: *no: no IOMMU" grapnel doctor
   step "list says that there is no IOMMU" says "switch it on" grapnel nvme list
   step "bind says so too" refused "intel_iommu=on" grapnel nvme bind "$a"
 }
