@@ -194,7 +194,7 @@ case_slow() {
 
 # loaded COMMAND... - run a command as soon as a kernel reads, and see its reads fail at once.
 loaded() {
-  nvme_check removal "nvme:$a?ns=1" 300 >/tmp/removal.log 2>&1 &
+  nvme_check removal "nvme:$a?ns=1" 90 >/tmp/removal.log 2>&1 &
   pid=$!
   waited=0
   until grep -q loading /tmp/removal.log || [ "$waited" -eq 120 ]; do
@@ -232,4 +232,21 @@ case_removed() {
   step "nobody has it" says "driver none" grapnel nvme list
   step "it can be bound again" grapnel nvme bind "$a"
   step "and works" says "serial      first" grapnel nvme identify "$a"
+}
+
+# The drive is unplugged under load, by the one who reads the console.
+unplug() {
+  echo "guest: unplug now" >/dev/console
+}
+
+case_unplugged() {
+  a=$(drive 1)
+  step "bind" grapnel nvme bind "$a"
+  step "reads fail at once when the drive is unplugged" loaded unplug
+  waited=0
+  while drive 1 | grep -q : && [ "$waited" -lt 60 ]; do
+    sleep 1
+    waited=$((waited + 1))
+  done
+  step "it is not on the bus any more" says "no NVMe controller" grapnel nvme list
 }

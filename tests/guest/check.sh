@@ -9,7 +9,7 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed}
+cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed unplugged}
 passed=0
 failed=0
 
@@ -22,7 +22,7 @@ boot() {
   shift
   log=$scratch/$case.log
   echo "guest: $case"
-  sh "$here/boot.sh" "$scratch/kernel" "$scratch/image" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 | tr -d '\r' >"$log"
+  sh "$here/boot.sh" "$scratch/kernel" "$scratch/image" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 | stdbuf -o0 tr -d '\r' >"$log"
   grep -E '^(PASS|FAIL)|^  \|' "$log"
   passed=$((passed + $(grep -c '^PASS' "$log")))
   failed=$((failed + $(grep -c '^FAIL' "$log")))
@@ -93,6 +93,30 @@ run_slow() {
   fi
 }
 
+# The monitor unplugs the drive when the guest says that a kernel reads from it.
+run_unplugged() {
+  disk d0 64M
+  rm -f "$scratch/monitor.in" "$scratch/monitor.out" "$scratch/unplugged.log"
+  mkfifo "$scratch/monitor.in" "$scratch/monitor.out"
+  cat "$scratch/monitor.out" >/dev/null &
+  listener=$!
+  (
+    exec 3>"$scratch/monitor.in"
+    waited=0
+    until grep -q 'unplug now' "$scratch/unplugged.log" 2>/dev/null || [ "$waited" -eq 600 ]; do
+      sleep 1
+      waited=$((waited + 1))
+    done
+    echo 'device_del n0' >&3
+    exec sleep 600 # holds the pipe open
+  ) &
+  unplugger=$!
+  boot unplugged -drive "file=$scratch/d0,format=raw,if=none,id=d0" -device pcie-root-port,id=rp0,chassis=1 \
+    -device nvme,bus=rp0,id=n0,drive=d0,serial=first -chardev "pipe,id=mon,path=$scratch/monitor" -mon chardev=mon,mode=readline
+  kill "$unplugger" "$listener" 2>/dev/null
+  wait "$unplugger" "$listener" 2>/dev/null
+}
+
 for case in $cases; do
   case $case in
     queues) one queues max_ioqpairs=2 ;;
@@ -101,6 +125,7 @@ for case in $cases; do
     shared) run_shared ;;
     errors) run_errors ;;
     slow) run_slow ;;
+    unplugged) run_unplugged ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;
     *) one "$case" ;;
   esac
