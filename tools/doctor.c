@@ -19,7 +19,7 @@ struct verdict {
 	char why[DOCTOR_TEXT + 80];
 };
 
-enum { VERDICTS = 4 };
+enum { VERDICTS = 5 };
 
 static const struct argp_option options[] = {
     {"path", 'p', "PATH", 0,
@@ -56,6 +56,7 @@ static void probe(struct doctor *d, const char *path)
 	doctor_probe_uring(&d->uring);
 	doctor_probe_direct(&d->direct, path);
 	doctor_probe_arrow(&d->arrow);
+	doctor_probe_nvme(&d->nvme);
 	doctor_probe_pci(d, "/sys/bus/pci/devices");
 #ifdef GN_CUDA
 	doctor_probe_cuda(d);
@@ -105,6 +106,9 @@ static void judge(struct verdict *v, const struct doctor *d)
 	snprintf(v[1].why, sizeof v[1].why, "%s", d->cuda.why);
 	judge_host(&v[2], d);
 	judge_file(&v[3], d);
+	v[4].about = "store nvme:";
+	v[4].usable = d->nvme.works;
+	snprintf(v[4].why, sizeof v[4].why, "%s", d->nvme.why);
 }
 
 static void print_gpu(const struct doctor_gpu *g)

@@ -53,6 +53,7 @@ struct doctor {
 	unsigned gpu_count;
 	struct doctor_try cuda;
 	struct doctor_try arrow; /* Apache Arrow, for Parquet and Arrow files */
+	struct doctor_try nvme;  /* drives that a program can drive itself */
 };
 
 void doctor_probe_machine(struct doctor *d);
@@ -60,6 +61,8 @@ void doctor_probe_uring(struct doctor_try *t);
 void doctor_probe_direct(struct doctor_try *t, const char *path);
 
 void doctor_probe_arrow(struct doctor_try *t);
+
+void doctor_probe_nvme(struct doctor_try *t);
 
 /* doctor_probe_pci - find NVIDIA GPUs below a directory such as /sys/bus/pci/devices. */
 void doctor_probe_pci(struct doctor *d, const char *devices);

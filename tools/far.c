@@ -9,7 +9,10 @@ enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BAS
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
-     "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host)",
+     "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
+     "for "
+     "a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive onto which it is copied first, over what is "
+     "there",
      0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
@@ -56,7 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_STORE:
-		o->store = stores[tool_word(state, "--store", arg, stores)];
+		o->store = o->drives && !strncmp(arg, "nvme:", 5)
+		               ? arg
+		               : stores[tool_word(state, "--store", arg, stores)];
 		o->said = "--store";
 		return 0;
 	case OPT_CACHE:
@@ -123,6 +128,35 @@ const char *tool_far_file_query(const struct tool_far *far)
 	}
 }
 
+bool tool_far_is_drive(const struct tool_far *far)
+{
+	return far->store && !far->baseline && !strncmp(far->store, "nvme:", 5);
+}
+
+/* The drive of --store, if it has so many bytes. */
+static int open_drive(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                      uint64_t bytes, struct gn_error *e)
+{
+	struct gn_store_options how = {0};
+	uint64_t has;
+	int rc;
+
+	how.timeout_ns = far->deadline_ms * 1000000;
+	if (far->page_bytes > 64 << 10)
+		how.transfer_bytes = far->page_bytes;
+	rc = gn_store_open(store, machine, far->store, &how, e);
+	if (rc)
+		return rc;
+	has = gn_store_view_of(*store)->capacity_bytes;
+	if (bytes <= has)
+		return 0;
+	gn_store_close(*store);
+	*store = NULL;
+	return gn_error_set(e, -GN_ENOSPC,
+	                    "%s: the data has %llu bytes, the namespace %llu; take a larger one", far->store,
+	                    (unsigned long long)bytes, (unsigned long long)has);
+}
+
 int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
                     uint64_t bytes, bool written, struct gn_error *e)
 {
@@ -132,6 +166,8 @@ int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const
 	                                                   : "read-mostly";
 	char uri[64];
 
+	if (tool_far_is_drive(far))
+		return open_drive(store, machine, far, bytes, e);
 	snprintf(uri, sizeof uri, "host:%llu?memory=%s", (unsigned long long)bytes, kind);
 	return gn_store_open(store, machine, uri, NULL, e);
 }

@@ -27,7 +27,8 @@ enum tool_baseline {
 
 /* Zero is the default of every member. */
 struct tool_far {
-	const char *store;    /* "host", "file" or NULL: what suits the data's format */
+	const char *store;    /* "host", "file", "nvme:..." or NULL: what suits the data's format */
+	bool drives;          /* the subcommand copies its data to a drive if it is told so */
 	uint64_t cache_bytes; /* 0: one eighth of the data */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
@@ -73,8 +74,12 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
                   const char *subcommand, const char *machine_name, const char *scheme, const char *path,
                   const char *query, uint32_t transfer_bytes, struct gn_error *e);
 
+/* tool_far_is_drive - is --store a drive? Then direct mode is not possible. */
+bool tool_far_is_drive(const struct tool_far *far);
+
 /*
- * tool_far_memory - open a store of so many bytes of zeroed memory: the host's, or the baseline's.
+ * tool_far_memory - open a store of so many bytes: zeroed memory of the host's or the baseline's, or a drive
+ * with what it has.
  * @written  kernels will write to it
  * Returns as gn_store_open.
  */

@@ -43,10 +43,9 @@ static void check_together(struct graph_options *o, const struct argp_state *sta
 		o->mode = GRAPH_DIRECT;
 	if (!o->graph)
 		argp_error(state, "no graph given; give GRAPH, see --help");
-	if (o->mode == GRAPH_DIRECT && o->far.store && !strcmp(o->far.store, "file"))
-		argp_error(
-		    state,
-		    "--mode direct needs --store host: threads cannot load from a file without a cache");
+	if (o->mode == GRAPH_DIRECT && o->far.store && strcmp(o->far.store, "host") != 0)
+		argp_error(state, "--mode direct needs --store host: threads cannot load from a file or a "
+		                  "drive without a cache");
 	if (o->mode == GRAPH_AUTO && o->far.page_bytes)
 		argp_error(state,
 		           "--page is for --mode paged: --mode auto chooses the page size; leave --page out");
@@ -75,6 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->machine;
+		o->far.drives = true;
 		state->child_inputs[1] = &o->far;
 		return 0;
 	case OPT_MODE:

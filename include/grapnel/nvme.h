@@ -40,7 +40,7 @@ GN__STATIC_ASSERT(sizeof(struct gn_nvme_completion) == 16, "a completion queue e
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_completion, cid) == 12, "CID is at byte 12");
 
 /* Opcodes of the NVM command set. */
-enum { GN_NVME_FLUSH = 0x00, GN_NVME_WRITE = 0x01, GN_NVME_READ = 0x02 };
+enum { GN_NVME_FLUSH = 0x00, GN_NVME_WRITE = 0x01, GN_NVME_READ = 0x02, GN_NVME_DATASET_MANAGEMENT = 0x09 };
 
 /*
  * Status field values: status code type (SCT) in bits 8 to 10, status code (SC) in bits 0 to 7. This is the
@@ -52,12 +52,24 @@ enum {
 	GN_NVME_INVALID_FIELD = 0x002,
 	GN_NVME_DATA_TRANSFER_ERROR = 0x004,
 	GN_NVME_INTERNAL_ERROR = 0x006,
+	GN_NVME_ABORT_REQUESTED = 0x007,
+	GN_NVME_ABORT_QUEUE_DELETED = 0x008,
+	GN_NVME_INVALID_NAMESPACE = 0x00b,
 	GN_NVME_LBA_OUT_OF_RANGE = 0x080,
 	GN_NVME_CAPACITY_EXCEEDED = 0x081,
 	GN_NVME_NAMESPACE_WRITE_PROTECTED = 0x020,
+	GN_NVME_NAMESPACE_NOT_READY = 0x082,
+	GN_NVME_RESERVATION_CONFLICT = 0x083,
+	GN_NVME_INVALID_QUEUE = 0x101,
+	GN_NVME_INVALID_QUEUE_SIZE = 0x102,
+	GN_NVME_ABORT_LIMIT = 0x103,
 	GN_NVME_WRITE_FAULT = 0x280,
 	GN_NVME_UNRECOVERED_READ = 0x281,
-	GN_NVME_STATUS_MASK = 0x7ff
+	GN_NVME_ACCESS_DENIED = 0x286,
+	GN_NVME_UNWRITTEN_BLOCK = 0x287,
+	GN_NVME_HOST_ABORTED = 0x371, /* by the host: the controller was reset, or it is gone */
+	GN_NVME_STATUS_MASK = 0x7ff,
+	GN_NVME_DO_NOT_RETRY = 0x4000 /* a bit beside the status: the same command would fail again */
 };
 
 #ifdef __cplusplus

@@ -90,10 +90,12 @@ struct gn_nvmeq {
 	uint32_t depth_log2;
 	uint32_t block_bytes; /* of the namespace */
 	uint32_t nsid;
-	uint32_t reserved;
+	uint32_t attached; /* 1: the doorbells are a controller's registers, not memory of this queue pair */
 };
 
 enum { GN__NVMEQ_IDLE = 0, GN__NVMEQ_PENDING = 1, GN__NVMEQ_DONE = 2, GN__NVMEQ_ABANDONED = 3 };
+/* What a slot keeps of a status field. */
+enum { GN__NVMEQ_KEPT = GN_NVME_STATUS_MASK | GN_NVME_DO_NOT_RETRY };
 
 SIMT_FN uint64_t gn__nvmeq_word(uint32_t cid, uint32_t state, uint32_t status)
 {
@@ -228,7 +230,7 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
 		return 1;
 	GN_TRACE(reap);
-	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN_NVME_STATUS_MASK);
+	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN__NVMEQ_KEPT);
 	if (unrung >= q->depth / 4)
 		gn__nvmeq_ring_head(q);
 	return 1;
@@ -360,6 +362,43 @@ SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to
 	word[7] = 0;
 }
 
+/* Make the slot of a command pending. Returns its ticket, whose entry the caller fills. */
+SIMT_FN uint32_t gn__nvmeq_take_entry(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba,
+                                      uint32_t blocks)
+{
+	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
+	uint32_t ticket;
+
+	simt_store_relaxed_dev_u64(&slot->lba, lba);
+	simt_store_relaxed_dev_u32(&slot->blocks, blocks);
+	simt_store_relaxed_dev_u32(&slot->opcode, opcode);
+	simt_store_release_dev_u64(&slot->word, gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0));
+	/* R5, A5: who shares slots with earlier tickets knows that the entry was fetched; hand that on. */
+	ticket = simt_add_acq_rel_dev_u32(&q->state->ticket, 1);
+	slot->ticket = ticket;
+	return ticket;
+}
+
+/* The entry of a ticket is filled: let it go to the controller. */
+SIMT_FN void gn__nvmeq_mark_entry(const struct gn_nvmeq *q, uint32_t ticket)
+{
+	GN_TRACE(post);
+	simt_store_release_dev_u32(&q->mark[ticket & (q->depth - 1)], ticket + 1); /* R1 */
+	gn_nvmeq_ring(q);
+}
+
+/* Post any command, such as an admin command; its cid is filled in. Otherwise as gn_nvmeq_post. */
+SIMT_FN void gn__nvmeq_post_command(const struct gn_nvmeq *q, uint32_t cid,
+                                    const struct gn_nvme_command *command)
+{
+	uint32_t ticket = gn__nvmeq_take_entry(q, cid, command->opcode, 0, 0);
+	struct gn_nvme_command *entry = &q->sq[ticket & (q->depth - 1)];
+
+	*entry = *command;
+	entry->cid = (uint16_t)cid;
+	gn__nvmeq_mark_entry(q, ticket);
+}
+
 /*
  * gn_nvmeq_post - submit the command of a slot.
  * @opcode  GN_NVME_READ (fills the buffer), GN_NVME_WRITE (from the buffer) or GN_NVME_FLUSH (blocks 0)
@@ -371,23 +410,13 @@ SIMT_FN void gn__nvmeq_fill(const struct gn_nvmeq *q, struct gn_nvme_command *to
 SIMT_FN int gn_nvmeq_post(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint64_t lba,
                           uint32_t blocks)
 {
-	struct gn_nvmeq_slot *slot = &q->slot[cid & (q->depth - 1)];
-	uint32_t ticket, entry;
+	uint32_t ticket;
 
 	if (!blocks != (opcode == GN_NVME_FLUSH) || (uint64_t)blocks * q->block_bytes > q->buffer_bytes)
 		return -GN_EINVAL;
-	simt_store_relaxed_dev_u64(&slot->lba, lba);
-	simt_store_relaxed_dev_u32(&slot->blocks, blocks);
-	simt_store_relaxed_dev_u32(&slot->opcode, opcode);
-	simt_store_release_dev_u64(&slot->word, gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0));
-	/* R5, A5: who shares slots with earlier tickets knows that the entry was fetched; hand that on. */
-	ticket = simt_add_acq_rel_dev_u32(&q->state->ticket, 1);
-	slot->ticket = ticket;
-	entry = ticket & (q->depth - 1);
-	gn__nvmeq_fill(q, &q->sq[entry], cid, opcode, lba, blocks);
-	GN_TRACE(post);
-	simt_store_release_dev_u32(&q->mark[entry], ticket + 1); /* R1 */
-	gn_nvmeq_ring(q);
+	ticket = gn__nvmeq_take_entry(q, cid, opcode, lba, blocks);
+	gn__nvmeq_fill(q, &q->sq[ticket & (q->depth - 1)], cid, opcode, lba, blocks);
+	gn__nvmeq_mark_entry(q, ticket);
 	return 0;
 }
 
@@ -437,8 +466,16 @@ SIMT_FN int gn_nvmeq_poll(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 			return -GN_ETIMEDOUT;
 	}
 	GN_TRACE(wake);
-	*status = (uint32_t)(word >> 32);
+	*status = (uint32_t)(word >> 32) & GN_NVME_STATUS_MASK;
 	return *status == GN_NVME_CAPACITY_EXCEEDED ? -GN_ENOSPC : *status ? -GN_EIO : 0;
+}
+
+/* After -GN_EIO and before renew or end: may the same command be posted again? The owner only. */
+SIMT_FN int gn__nvmeq_may_retry(const struct gn_nvmeq *q, uint32_t cid)
+{
+	uint64_t word = simt_load_relaxed_dev_u64(&q->slot[cid & (q->depth - 1)].word);
+
+	return !(word >> 32 & GN_NVME_DO_NOT_RETRY);
 }
 
 /* gn_nvmeq_wait - gn_nvmeq_poll until it is over. Returns as that, but never -GN_EAGAIN. */
@@ -469,7 +506,7 @@ struct gn_nvmeq_options {
  * gn_nvmeq_create - allocate and reset a queue pair on a machine.
  * @q         receives it; give back with gn_nvmeq_destroy
  * Entries, doorbells, buffers and PRP lists are allocated as SIMT_PINNED, the rest as SIMT_DEVICE. Bus
- * addresses are the host's own, as a controller in software uses them.
+ * addresses are the host's own, as a controller in software uses them. The store of a drive gives it others.
  * Host. Returns 0, -GN_EINVAL (which member, in the message), -GN_ENOMEM, -GN_EIO (the machine failed
  * before).
  */

@@ -6,6 +6,8 @@
  *   host:PATH   `host:/d/x.bin`  a file mapped into host memory
  *   file:PATH   `file:/d/x.bin`  a file behind NVMe queue pairs that a software controller serves
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
+ *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
+ *               of its controller, which this process drives through VFIO
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -14,6 +16,13 @@
  * default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it) and
  * `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25` for a
  * percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
+ *
+ * For nvme: `ns=N` (the namespace; 1 by default), `ro`, `queues=N`, `depth=N`, `timeout=MS`, `transfer=SIZE`;
+ * fewer queues, smaller depths and transfers than those are used where the controller wants it. The kernel
+ * must have given the drive to vfio-pci (`grapnel nvme bind`), and the system needs an IOMMU. Each drive is
+ * open once at a time. A command that times out is aborted; if that does not help, the controller is reset
+ * and the store goes on. When the drive is gone or its controller is fatal, every access fails at once, with
+ * GN_NVME_HOST_ABORTED. A failed command is tried again, twice, unless its status forbids it.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *
@@ -129,8 +138,9 @@ struct gn_store_options {
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
  * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY
- * (another store writes this file), -GN_ENOSPC (host:PATH: no room for the file), -GN_EIO; says which and
- * what to do.
+ * (another store writes this file; the kernel or another process has the drive), -GN_ENODEV (nvme: no such
+ * drive), -GN_ENOSPC (host:PATH: no room for the file), -GN_ETIMEDOUT (nvme: the controller does not answer),
+ * -GN_EIO; says which and what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
                   const struct gn_store_options *options, struct gn_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include <grapnel/nvmeq.h>
+#include <queue/attach.h>
 
 static int check_options(const struct gn_nvmeq_options *c, struct gn_error *error)
 {
@@ -113,14 +113,15 @@ static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m)
 	return rc;
 }
 
-static void fill_prp_lists(struct gn_nvmeq *q)
+/* The controller reaches the buffers at buffer_bus, and the lists at list_bus. */
+static void fill_prp_lists(struct gn_nvmeq *q, uint64_t buffer_bus, uint64_t list_bus)
 {
 	size_t pages = (size_t)q->depth * (q->buffer_bytes / GN_NVME_PAGE);
 	uint64_t *list = (uint64_t *)(uintptr_t)q->prp_list;
 
 	for (size_t k = 0; k < pages; k++)
-		list[k] = (uint64_t)(uintptr_t)q->buffer + k * GN_NVME_PAGE;
-	q->prp_list_bus = (uint64_t)(uintptr_t)list;
+		list[k] = buffer_bus + k * GN_NVME_PAGE;
+	q->prp_list_bus = list_bus;
 }
 
 static int refuse(const struct gn_nvmeq_options *options, int rc, struct gn_error *error)
@@ -159,15 +160,26 @@ int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const stru
 		gn_nvmeq_destroy(q, machine);
 		return refuse(options, rc, error);
 	}
-	fill_prp_lists(q);
+	fill_prp_lists(q, (uint64_t)(uintptr_t)q->buffer, (uint64_t)(uintptr_t)q->prp_list);
 	return 0;
+}
+
+void gn_nvmeq_attach(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_attachment *to)
+{
+	if (!q->attached)
+		simt_free(machine, q->sq_doorbell);
+	q->attached = 1;
+	q->sq_doorbell = to->sq_doorbell;
+	q->cq_doorbell = to->cq_doorbell;
+	fill_prp_lists(q, to->buffer_bus, to->prp_list_bus);
 }
 
 void gn_nvmeq_destroy(struct gn_nvmeq *q, struct simt_machine *machine)
 {
 	simt_free(machine, q->sq);
 	simt_free(machine, q->cq);
-	simt_free(machine, q->sq_doorbell);
+	if (!q->attached)
+		simt_free(machine, q->sq_doorbell);
 	simt_free(machine, q->buffer);
 	simt_free(machine, (void *)(uintptr_t)q->prp_list);
 	simt_free(machine, q->state);

@@ -37,7 +37,10 @@ SIMT_FN int gn_nvme_port_fetch(struct gn_nvme_port *port, struct gn_nvme_command
 	return 0;
 }
 
-/* Post a completion. Returns 0, or -GN_EAGAIN while the completion queue is full. */
+/*
+ * Post a completion. A failed command is not to be tried again: what can be tried, the engine has tried.
+ * Returns 0, or -GN_EAGAIN while the completion queue is full.
+ */
 SIMT_FN int gn_nvme_port_complete(struct gn_nvme_port *port, uint16_t cid, uint32_t status)
 {
 	const struct gn_nvmeq *q = port->queue;
@@ -46,6 +49,8 @@ SIMT_FN int gn_nvme_port_complete(struct gn_nvme_port *port, uint16_t cid, uint3
 
 	if (next == simt_load_acquire_sys_u32(q->cq_doorbell))
 		return -GN_EAGAIN;
+	if (status)
+		status |= GN_NVME_DO_NOT_RETRY;
 	entry->result = 0;
 	entry->sq_head = (uint16_t)port->sq_head;
 	entry->sq_id = 1;

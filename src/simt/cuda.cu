@@ -286,6 +286,36 @@ int pin(struct simt_machine *m, void *memory, size_t bytes, void **device, struc
 	return rc;
 }
 
+/* Never run on a device: no drive was beside a GPU. Which systems allow it the driver alone knows. */
+int pin_registers(struct simt_machine *m, void *memory, size_t bytes, void **device, struct gn_error *error)
+{
+	on_device here(m);
+	int id = 0, able = 0;
+	cudaError_t rc = cudaGetDevice(&id);
+
+	if (rc == cudaSuccess)
+		rc = cudaDeviceGetAttribute(&able, cudaDevAttrHostRegisterSupported, id);
+	if (rc == cudaSuccess && !able)
+		rc = cudaErrorNotSupported;
+	if (rc == cudaSuccess)
+		rc = cudaHostRegister(memory, bytes,
+		                      cudaHostRegisterPortable | cudaHostRegisterMapped |
+		                          cudaHostRegisterIoMemory);
+	if (rc == cudaSuccess) {
+		rc = cudaHostGetDevicePointer(device, memory, 0);
+		if (rc != cudaSuccess)
+			cudaHostUnregister(memory);
+	}
+	if (rc == cudaSuccess)
+		return 0;
+	cudaGetLastError();
+	return gn_error_set(
+	    error, -GN_ENOTSUP,
+	    "cuda: this GPU cannot ring the doorbells of a drive (%s); use --machine cpu, or put "
+	    "the data into a file: store",
+	    cudaGetErrorString(rc));
+}
+
 /* ---- streams ---- */
 
 /*
@@ -422,11 +452,11 @@ void close_machine(struct simt_machine *m)
 	free(c);
 }
 
-const struct simt_machine_ops ops = {cuda_alloc,   cuda_free,      pin,           unpin,
-                                     prepare,      info,           close_machine, stream_create,
-                                     stream_adopt, stream_destroy, stream_handle, launch,
-                                     stream_wait,  stream_move,    reach,         export_,
-                                     import,       unimport,       reside,        &simt__cuda_managed};
+const struct simt_machine_ops ops = {
+    cuda_alloc,    cuda_free,           pin,          unpin,          prepare,       info,
+    close_machine, stream_create,       stream_adopt, stream_destroy, stream_handle, launch,
+    stream_wait,   stream_move,         reach,        export_,        import,        unimport,
+    reside,        &simt__cuda_managed, pin_registers};
 
 int describe(struct cuda_machine *c)
 {

@@ -120,6 +120,12 @@ void simt__reside(struct simt_machine *machine, int more)
 	machine->ops->reside(machine, more);
 }
 
+int simt__register_registers(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+                             struct gn_error *error)
+{
+	return machine->ops->pin_registers(machine, memory, bytes, device, error);
+}
+
 void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
 {
 	return machine->ops->alloc(machine, bytes ? bytes : 1, where);

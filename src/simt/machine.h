@@ -58,6 +58,9 @@ struct simt_machine_ops {
 	void (*unimport)(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 	void (*reside)(struct simt_machine *machine, int more);
 	const struct simt_managed_ops *managed; /* NULL: the machine has no memory but the host's */
+	/* as pin, of registers of a PCI device that are mapped into the process; ended by unpin */
+	int (*pin_registers)(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+	                     struct gn_error *error);
 };
 
 /*
@@ -116,6 +119,14 @@ void simt__life_drop(struct simt__life *life);
  * Meanwhile simt_free keeps memory if giving it back would wait for that kernel.
  */
 void simt__reside(struct simt_machine *machine, int more);
+
+/*
+ * simt__register_registers - let threads of the machine reach the mapped registers of a PCI device.
+ * @device  receives the address by which they do; the same on cpu
+ * Ended by simt_unregister. Returns 0, -GN_ENOTSUP: this GPU or driver cannot; the message says what to do.
+ */
+int simt__register_registers(struct simt_machine *machine, void *memory, size_t bytes, void **device,
+                             struct gn_error *error);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,7 @@ static const struct option table[] = {
     {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE", "SIZE from 1 to 2M"},
     {GN_OPTION_IO, "io", "io=uring|threads", "uring or threads"},
     {GN_OPTION_MEMORY, "memory", "memory=pinned|device|managed|read-mostly", "one of the words"},
+    {GN_OPTION_NAMESPACE, "ns", "ns=N", "N a namespace, from 1"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
 
@@ -124,6 +125,10 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = value ? gn_size_parse(value, &number) : -GN_EINVAL;
 		s->options.transfer_bytes = (uint32_t)number;
 		return !rc && (!number || number > GN_STORE_MAX_TRANSFER) ? -GN_EINVAL : rc;
+	case GN_OPTION_NAMESPACE:
+		rc = parse_number(value, 1, 0xfffffffe, &number);
+		s->nsid = (uint32_t)number;
+		return rc;
 	case GN_OPTION_MEMORY: return parse_memory(value, &s->memory);
 	default: return parse_io(value, &s->io);
 	}
@@ -150,6 +155,7 @@ int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_s
 	memset(settings, 0, sizeof *settings);
 	settings->direct = -1;
 	settings->memory = GN_MEMORY_UNSAID;
+	settings->nsid = 1;
 	if (options)
 		settings->options = *options;
 	if (!settings->options.transfer_bytes)

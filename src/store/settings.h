@@ -25,6 +25,7 @@ enum gn_store_option {
 	GN_OPTION_IO = 1 << 7,
 	GN_OPTION_TRANSFER = 1 << 8,
 	GN_OPTION_MEMORY = 1 << 9,
+	GN_OPTION_NAMESPACE = 1 << 10,
 	/* Options of every store behind queue pairs. */
 	GN_OPTIONS_QUEUES =
 	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
@@ -51,6 +52,7 @@ struct gn_store_settings {
 	unsigned threads; /* of the controller; 0: the controller decides */
 	enum gn_store_io io;
 	enum gn_store_memory memory;
+	uint32_t nsid; /* of a drive's namespace, from 1 */
 };
 
 /*

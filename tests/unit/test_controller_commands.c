@@ -72,7 +72,9 @@ static uint32_t raw_execute(struct raw *raw, const struct gn_nvme_command *c)
 	status = raw_wait(raw);
 	assert_int_equal(raw->last.cid, c->cid);
 	assert_int_equal(raw->last.sq_head, raw->tail);
-	return status;
+	/* A failure says that the same command would fail again. */
+	assert_int_equal(status & GN_NVME_DO_NOT_RETRY, status ? GN_NVME_DO_NOT_RETRY : 0);
+	return status & GN_NVME_STATUS_MASK;
 }
 
 static uint64_t page_address(const struct raw *raw, uint32_t page)

@@ -100,6 +100,23 @@ static void says_who_may_not_read(void **state)
 	assert_int_equal(open_as_nobody(t, "?ro", ""), 0);
 }
 
+static void refuses_drives_that_are_not_there(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	assert_int_equal(gn_store_open(&t->store, t->machine, "nvme:/dev/nvme0n1", NULL, &t->error),
+	                 -GN_EINVAL);
+	assert_non_null(strstr(t->error.text, "0000:01:00.0"));
+	assert_int_equal(gn_store_open(&t->store, t->machine, "nvme:ffff:ff:1f.7?ns=2&ro", NULL, &t->error),
+	                 -GN_ENODEV);
+	assert_non_null(strstr(t->error.text, "grapnel nvme list"));
+	assert_int_equal(gn_store_open(&t->store, t->machine, "nvme:ffff:ff:1f.7?ns=0", NULL, &t->error),
+	                 -GN_EINVAL);
+	assert_non_null(strstr(t->error.text, "ns=N"));
+	assert_int_equal(gn_store_open(&t->store, t->machine, "nvme:ffff:ff:1f.7?create=1M", NULL, &t->error),
+	                 -GN_EINVAL);
+}
+
 static void refuses_an_unknown_scheme(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
@@ -466,6 +483,7 @@ int main(void)
 	    store_case(refuses_a_fifo_at_once),
 	    store_case(refuses_a_device),
 	    store_case(says_who_may_not_read),
+	    store_case(refuses_drives_that_are_not_there),
 	    store_case(refuses_an_unknown_scheme),
 	    store_case(refuses_options_of_others),
 	    store_case(refuses_transfers_that_are_too_large),

@@ -8,9 +8,6 @@
 #include <grapnel/nvmeq.h>
 #include <store/controller/request.h>
 
-/* Base Specification 2.0, figure 92: a status that only controllers use. */
-enum { GN_NVME_INVALID_NAMESPACE = 0x00b };
-
 /* The namespace behind a queue pair. */
 struct gn_namespace {
 	uint64_t bytes; /* of the medium; the last block may reach past it */

@@ -43,14 +43,21 @@ static int choose_transfer(const struct gn_store_options *o, uint32_t block_byte
 	return 0;
 }
 
-static int configure(struct gn_nvmeq_options *options, const struct gn_store_options *o, uint32_t count,
-                     uint32_t block_bytes, struct gn_error *error)
+int gn_pairs_plan(struct gn_nvmeq_options *options, uint32_t *count, struct simt_machine *machine,
+                  const struct gn_store_settings *settings, uint32_t block_bytes, struct gn_error *error)
 {
-	int rc = choose_transfer(o, block_bytes, &options->buffer_bytes, error);
+	const struct gn_store_options *o = &settings->options;
+	int rc;
 
+	memset(options, 0, sizeof *options);
+	*count = choose_count(o, machine);
+	if (*count > GN_PAIRS_MOST)
+		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs are too many; give at most %d",
+		                    *count, GN_PAIRS_MOST);
+	rc = choose_transfer(o, block_bytes, &options->buffer_bytes, error);
 	if (rc)
 		return rc;
-	options->depth = choose_depth(o, options->buffer_bytes, count);
+	options->depth = choose_depth(o, options->buffer_bytes, *count);
 	options->block_bytes = block_bytes;
 	options->nsid = 1;
 	options->start = o->queue_start & ~(2 * options->depth - 1);
@@ -80,16 +87,13 @@ int gn_pairs_open(struct gn_pairs *pairs, struct simt_machine *machine,
                   const struct gn_store_settings *settings, struct gn_medium *medium, uint32_t block_bytes,
                   struct gn_error *error)
 {
-	struct gn_nvmeq_options options = {0, 0, 0, 0, 0};
-	uint32_t count = choose_count(&settings->options, machine);
+	struct gn_nvmeq_options options;
+	uint32_t count;
 	int rc;
 
 	memset(pairs, 0, sizeof *pairs);
 	pairs->machine = machine;
-	if (count > GN_PAIRS_MOST)
-		return gn_error_set(error, -GN_EINVAL, "store: %u queue pairs are too many; give at most %d",
-		                    count, GN_PAIRS_MOST);
-	rc = configure(&options, &settings->options, count, block_bytes, error);
+	rc = gn_pairs_plan(&options, &count, machine, settings, block_bytes, error);
 	if (rc)
 		return rc;
 	pairs->depth = options.depth;

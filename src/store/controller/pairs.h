@@ -20,6 +20,13 @@ struct gn_pairs {
 };
 
 /*
+ * gn_pairs_plan - how many queue pairs a store has, and of what kind: as the settings say, else the defaults.
+ * Returns 0 or -GN_EINVAL with the message set.
+ */
+int gn_pairs_plan(struct gn_nvmeq_options *options, uint32_t *count, struct simt_machine *machine,
+                  const struct gn_store_settings *settings, uint32_t block_bytes, struct gn_error *error);
+
+/*
  * gn_pairs_open - make queue pairs on a machine and start serving them.
  * @medium  borrowed until close
  * @block_bytes  of the namespace

@@ -22,17 +22,27 @@ SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, 
 	return 0;
 }
 
-/* Post one transfer and wait for it. After -GN_ETIMEDOUT the slot cid is no longer the caller's. */
-SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode,
+/* How often a command that failed is posted again, if its status allows that. */
+enum { GN__STORE_RETRIES = 2 };
+
+/*
+ * Post one transfer and wait for it. A retry changes *cid. After -GN_ETIMEDOUT its slot is no longer the
+ * caller's.
+ */
+SIMT_FN struct gn_store_status gn__store_transfer(const struct gn_nvmeq *q, uint32_t *cid, uint32_t opcode,
                                                   uint64_t offset, uint32_t bytes, uint64_t deadline)
 {
 	struct gn_store_status status = {0, 0};
 	uint32_t blocks = (bytes + q->block_bytes - 1) / q->block_bytes;
 
-	status.code = gn_nvmeq_post(q, cid, opcode, offset / q->block_bytes, blocks);
-	if (!status.code)
-		status.code = gn_nvmeq_wait(q, cid, deadline, &status.device);
-	return status;
+	for (uint32_t tries = 0;; tries++) {
+		status.code = gn_nvmeq_post(q, *cid, opcode, offset / q->block_bytes, blocks);
+		if (!status.code)
+			status.code = gn_nvmeq_wait(q, *cid, deadline, &status.device);
+		if (status.code != -GN_EIO || tries == GN__STORE_RETRIES || !gn__nvmeq_may_retry(q, *cid))
+			return status;
+		*cid = gn_nvmeq_renew(q, *cid);
+	}
 }
 
 /* The leader's status, to every lane of mask. */
@@ -69,6 +79,8 @@ struct gn__store_move {
 	uint64_t offset;
 	uint64_t deadline;
 	struct gn_store_status status;
+	uint32_t tries; /* how often it was posted again */
+	uint32_t reserved;
 };
 
 /*
@@ -110,6 +122,12 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 		code = gn_nvmeq_poll(q, m->cid, m->deadline, &m->status.device);
 		if (code == -GN_EAGAIN)
 			return;
+		if (code == -GN_EIO && m->tries < GN__STORE_RETRIES && gn__nvmeq_may_retry(q, m->cid)) {
+			m->tries++;
+			m->cid = gn_nvmeq_renew(q, m->cid);
+			gn__store_move_posts(q, m);
+			return;
+		}
 		m->status.code = code;
 		m->part = GN__STORE_LANDED;
 		if (code || m->opcode == GN_NVME_WRITE)
@@ -129,7 +147,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 {
 	const struct gn_nvmeq *q = gn__store_queue(s);
 	struct gn__store_move m = {
-	    (uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}};
+	    (uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}, 0, 0};
 	uint32_t parts, ready;
 
 	m.deadline = simt_clock_ns() + s->timeout_ns;
@@ -216,7 +234,7 @@ SIMT_FN struct gn_store_status gn__store_try_read(const struct gn_nvmeq *q, uint
 	status.code = gn__nvmeq_try_begin(q, &cid);
 	if (status.code)
 		return status;
-	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+	status = gn__store_transfer(q, &cid, GN_NVME_READ, offset, bytes, deadline);
 	if (!status.code)
 		memcpy(to, gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, bytes);
 	if (status.code != -GN_ETIMEDOUT)
@@ -293,11 +311,11 @@ SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uin
 	status.code = gn__nvmeq_try_begin(q, &cid);
 	if (status.code)
 		return status;
-	status = gn__store_transfer(q, cid, GN_NVME_READ, offset, bytes, deadline);
+	status = gn__store_transfer(q, &cid, GN_NVME_READ, offset, bytes, deadline);
 	if (!status.code) {
 		memcpy(gn_nvmeq_buffer(q, cid) + offset % q->block_bytes, from, bytes);
 		cid = gn_nvmeq_renew(q, cid);
-		status = gn__store_transfer(q, cid, GN_NVME_WRITE, offset, bytes, deadline);
+		status = gn__store_transfer(q, &cid, GN_NVME_WRITE, offset, bytes, deadline);
 	}
 	if (status.code != -GN_ETIMEDOUT)
 		gn_nvmeq_end(q, cid);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/nvme/admin.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <queue/attach.h>
+
+#define ADMIN_FAILED "%s: %s failed: %s (status 0x%03x)"
+
+static uint32_t word_at(const unsigned char *data, size_t at, unsigned bytes)
+{
+	uint32_t word = 0;
+
+	while (bytes--)
+		word = word << 8 | data[at + bytes];
+	return word;
+}
+
+static uint64_t wide_at(const unsigned char *data, size_t at)
+{
+	return word_at(data, at, 4) | (uint64_t)word_at(data, at + 4, 4) << 32;
+}
+
+/* Text of the specification: ASCII, filled with spaces. */
+static void text_at(char *to, const unsigned char *data, size_t at, size_t bytes)
+{
+	size_t length = bytes;
+
+	while (length && (data[at + length - 1] == ' ' || !data[at + length - 1]))
+		length--;
+	for (size_t k = 0; k < length; k++)
+		to[k] = data[at + k] >= 32 && data[at + k] < 127 ? (char)data[at + k] : '?';
+	to[length] = '\0';
+}
+
+/*
+ * Dword 0 of a completion that was reaped a moment ago. One command runs at a time, so the controller has not
+ * written over it.
+ */
+static uint32_t result_of(const struct gn_nvmeq *q, uint32_t cid)
+{
+	for (uint32_t k = 0; k < q->depth; k++) {
+		uint32_t at = (q->state->head - 1 - k) & (q->depth - 1);
+
+		if (q->cq[at].cid == cid)
+			return q->cq[at].result;
+	}
+	return 0;
+}
+
+/* Wait for an admin command, and for nothing that a controller which is gone or fatal would never send. */
+static int await_command(struct gn_drive *d, uint32_t cid, uint32_t *status, struct gn_error *error)
+{
+	const uint64_t deadline = simt_clock_ns() + d->timeout_ns;
+	int rc, health = 0;
+
+	do {
+		rc = gn_nvmeq_poll(&d->admin.q, cid, health ? 0 : deadline, status);
+		if (rc == -GN_EAGAIN && !health)
+			health = gn_drive_health(d, error);
+	} while (rc == -GN_EAGAIN);
+	return rc == -GN_ETIMEDOUT && health ? health : rc;
+}
+
+static int run(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
+               uint32_t *result, struct gn_error *error)
+{
+	struct gn_nvmeq *q = &d->admin.q;
+	struct gn_nvme_command c = *command;
+	struct gn_error reason = {0, ""};
+	uint32_t cid, status = 0;
+	int rc = gn_nvmeq_begin(q, simt_clock_ns() + d->timeout_ns, &cid);
+
+	if (rc)
+		return gn_error_set(error, rc, "%s: no slot for %s: earlier admin commands never completed",
+		                    d->name, what);
+	if (data)
+		c.prp1 = q->prp_list[cid & (q->depth - 1)];
+	gn__nvmeq_post_command(q, cid, &c);
+	rc = await_command(d, cid, &status, &reason);
+	if (rc == -GN_ETIMEDOUT)
+		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, what,
+		                    (double)d->timeout_ns / 1e9);
+	if (reason.code && rc == reason.code)
+		return gn_error_set(error, rc, "%s", reason.text);
+	if (!rc && data)
+		memcpy(data, gn_nvmeq_buffer(q, cid), GN_NVME_PAGE);
+	if (!rc && result)
+		*result = result_of(q, cid);
+	gn_nvmeq_end(q, cid);
+	return rc ? gn_error_set(error, gn_nvme_status_code(status), ADMIN_FAILED, d->name, what,
+	                         gn_nvme_status_text(status), status)
+	          : 0;
+}
+
+int gn_drive_command(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
+                     uint32_t *result, struct gn_error *error)
+{
+	int rc = gn_drive_health(d, error);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&d->lock);
+	rc = run(d, what, command, data, result, error);
+	pthread_mutex_unlock(&d->lock);
+	return rc;
+}
+
+/* An admin command; its dwords 10 and 11 lie where I/O commands have the block address. */
+static struct gn_nvme_command make(uint32_t opcode, uint32_t nsid, uint32_t cdw10, uint32_t cdw11)
+{
+	struct gn_nvme_command c;
+
+	memset(&c, 0, sizeof c);
+	c.opcode = (uint8_t)opcode;
+	c.nsid = nsid;
+	c.lba = cdw10 | (uint64_t)cdw11 << 32;
+	return c;
+}
+
+int gn_drive_identify(struct gn_drive *d, struct gn_error *error)
+{
+	struct gn_nvme_command c = make(GN_ADMIN_IDENTIFY, 0, GN_IDENTIFY_CONTROLLER, 0);
+	struct gn_drive_identity *i = &d->identity;
+	unsigned char data[GN_NVME_PAGE];
+	int rc = gn_drive_command(d, "Identify Controller", &c, data, NULL, error);
+
+	if (rc)
+		return rc;
+	i->vendor = (uint16_t)word_at(data, 0, 2);
+	text_at(i->serial, data, 4, 20);
+	text_at(i->model, data, 24, 40);
+	text_at(i->firmware, data, 64, 8);
+	/* MDTS counts in pages of CAP.MPSMIN. */
+	i->transfer_bytes = data[77] && data[77] < 32 ? gn_cap_least_page(d->cap) << data[77] : 0;
+	i->id = (uint16_t)word_at(data, 78, 2);
+	i->version = gn_drive_read(d, GN_REG_VS);
+	i->aborts = data[258] + 1u;
+	i->namespaces = word_at(data, 516, 4);
+	i->has_deallocate = word_at(data, 520, 2) >> 2 & 1;
+	i->has_cache = data[525] & 1;
+	return 0;
+}
+
+int gn_drive_list(struct gn_drive *d, uint32_t ids[1024], uint32_t *count, struct gn_error *error)
+{
+	struct gn_nvme_command c = make(GN_ADMIN_IDENTIFY, 0, GN_IDENTIFY_ACTIVE, 0);
+	unsigned char data[GN_NVME_PAGE];
+	int rc = gn_drive_command(d, "Identify (active namespaces)", &c, data, NULL, error);
+
+	if (rc)
+		return rc;
+	for (*count = 0; *count < 1024; (*count)++) {
+		ids[*count] = word_at(data, 4 * (size_t)*count, 4);
+		if (!ids[*count])
+			break;
+	}
+	return 0;
+}
+
+static int no_namespace(struct gn_drive *d, uint32_t nsid, struct gn_error *error)
+{
+	uint32_t ids[1024], count = 0;
+	char text[120] = "none";
+	size_t used = 0;
+
+	if (gn_drive_list(d, ids, &count, NULL))
+		count = 0;
+	for (uint32_t k = 0; k < count && used + 20 < sizeof text; k++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", k ? ", " : "", ids[k]);
+	return gn_error_set(error, -GN_ENOENT,
+	                    "%s: the controller has no active namespace %u; there %s: %s; choose one with "
+	                    "?ns=N",
+	                    d->name, nsid, count == 1 ? "is" : "are", text);
+}
+
+int gn_drive_namespace_of(struct gn_drive *d, uint32_t nsid, struct gn_drive_namespace *ns,
+                          struct gn_error *error)
+{
+	struct gn_nvme_command c = make(GN_ADMIN_IDENTIFY, nsid, GN_IDENTIFY_NAMESPACE, 0);
+	unsigned char data[GN_NVME_PAGE];
+	uint32_t format, index, shift;
+	int rc;
+
+	memset(ns, 0, sizeof *ns);
+	if (!nsid || nsid > d->identity.namespaces)
+		return no_namespace(d, nsid, error);
+	rc = gn_drive_command(d, "Identify Namespace", &c, data, NULL, error);
+	if (rc)
+		return rc;
+	ns->blocks = wide_at(data, 0);
+	if (!ns->blocks)
+		return no_namespace(d, nsid, error);
+	index = (data[26] & 15u) | (data[25] > 16 ? (data[26] >> 5 & 3u) << 4 : 0);
+	format = word_at(data, 128 + 4 * (size_t)index, 4);
+	shift = format >> 16 & 0xff;
+	ns->metadata_bytes = format & 0xffff;
+	ns->protected_ = (data[29] & 7) != 0;
+	ns->block_bytes = shift < 9 || shift > 16 ? 0 : 1u << shift;
+	if (!ns->block_bytes || ns->metadata_bytes || ns->protected_)
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "%s: namespace %u has blocks of 2^%u bytes, %u bytes of metadata and %s "
+		                    "protection; Grapnel needs blocks of 512 to 65536 bytes without both: "
+		                    "format it with nvme format --lbaf",
+		                    d->name, nsid, shift, ns->metadata_bytes, ns->protected_ ? "" : "no");
+	return 0;
+}
+
+int gn_drive_ask_queues(struct gn_drive *d, uint32_t *count, struct gn_error *error)
+{
+	uint32_t asked = (*count - 1) | (*count - 1) << 16, result = 0;
+	struct gn_nvme_command c = make(GN_ADMIN_SET_FEATURES, 0, GN_FEATURE_QUEUES, asked);
+	int rc = gn_drive_command(d, "Set Features (number of queues)", &c, NULL, &result, error);
+	uint32_t submission = (result & 0xffff) + 1, completion = (result >> 16) + 1;
+
+	if (rc)
+		return rc;
+	if (submission < *count)
+		*count = submission;
+	if (completion < *count)
+		*count = completion;
+	return 0;
+}
+
+int gn_drive_create_pair(struct gn_drive *d, uint32_t id, const struct gn_drive_queue *queue,
+                         struct gn_error *error)
+{
+	const uint32_t size = id | (queue->q.depth - 1) << 16;
+	const uint32_t contiguous = 1;
+	struct gn_nvme_command c = make(GN_ADMIN_CREATE_CQ, 0, size, contiguous);
+	int rc;
+
+	c.prp1 = queue->cq_bus;
+	rc = gn_drive_command(d, "Create I/O Completion Queue", &c, NULL, NULL, error);
+	if (rc)
+		return rc;
+	c = make(GN_ADMIN_CREATE_SQ, 0, size, contiguous | id << 16);
+	c.prp1 = queue->sq_bus;
+	rc = gn_drive_command(d, "Create I/O Submission Queue", &c, NULL, NULL, error);
+	if (rc) {
+		c = make(GN_ADMIN_DELETE_CQ, 0, id, 0);
+		gn_drive_command(d, "Delete I/O Completion Queue", &c, NULL, NULL, NULL);
+	}
+	return rc;
+}
+
+int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error)
+{
+	struct gn_nvme_command c = make(GN_ADMIN_DELETE_SQ, 0, id, 0);
+	int rc = gn_drive_command(d, "Delete I/O Submission Queue", &c, NULL, NULL, error);
+
+	c = make(GN_ADMIN_DELETE_CQ, 0, id, 0);
+	return rc ? rc : gn_drive_command(d, "Delete I/O Completion Queue", &c, NULL, NULL, error);
+}
+
+int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, int *done, struct gn_error *error)
+{
+	struct gn_nvme_command c = make(GN_ADMIN_ABORT, 0, queue | cid << 16, 0);
+	uint32_t result = 1;
+	int rc = gn_drive_command(d, "Abort", &c, NULL, &result, error);
+
+	*done = !rc && !(result & 1);
+	return rc;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/nvme/renew.h>
+
+static uint32_t *word_of(const struct gn_nvmeq *q, uint32_t at)
+{
+	return (uint32_t *)(void *)&q->cq[at & (q->depth - 1)].cid;
+}
+
+static uint32_t phase_of(const struct gn_nvmeq *q, uint32_t at)
+{
+	return ~(at >> q->depth_log2) & 1;
+}
+
+uint32_t gn_nvmeq_posted(const struct gn_nvmeq *q)
+{
+	const uint32_t head = simt_load_acquire_dev_u32(&q->state->head);
+	uint32_t at = head;
+
+	while (at - head < q->depth - 1 &&
+	       (simt_load_acquire_sys_u32(word_of(q, at)) >> 16 & 1) == phase_of(q, at))
+		at++;
+	return at;
+}
+
+static void post(struct gn_nvmeq *q, uint32_t at, uint32_t cid, uint32_t status)
+{
+	struct gn_nvme_completion *entry = &q->cq[at & (q->depth - 1)];
+
+	entry->result = 0;
+	simt_store_release_sys_u32(word_of(q, at), cid | phase_of(q, at) << 16 | status << 17);
+}
+
+void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uint32_t status)
+{
+	for (uint32_t k = 0; k + 1 < q->depth; k++) {
+		const uint64_t word = simt_load_acquire_dev_u64(&q->slot[k].word);
+		const uint32_t state = gn__nvmeq_slot_state(word), cid = gn__nvmeq_cid(word);
+
+		if ((state != GN__NVMEQ_PENDING && state != GN__NVMEQ_ABANDONED) || answered[k] == cid + 1)
+			continue;
+		if (*tail - simt_load_acquire_dev_u32(&q->state->head) >= q->depth - 1)
+			return;
+		answered[k] = cid + 1;
+		post(q, (*tail)++, cid, status);
+	}
+}
+
+static void lock(uint32_t *word)
+{
+	while (simt_cas_acq_rel_dev_u32(word, 0, 1))
+		simt_relax();
+}
+
+/*
+ * A thread that looks for completions reads the head, then the entry there, and then moves the head by
+ * compare-and-swap. So the head goes first to a round in which what the old entries seem to say does no harm:
+ * no command is outstanding. It goes to its final place when they are empty; a thread that has read an old
+ * head then fails to move it.
+ */
+void gn_nvmeq_renew_all(struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	const uint32_t round = 2 * q->depth;
+	uint32_t start;
+
+	lock(&s->tail_lock);
+	lock(&s->head_lock);
+	start = (simt_load_acquire_dev_u32(&s->ticket) + 2 * round - 1) & ~(round - 1);
+	simt_store_release_dev_u32(&s->head, start);
+	for (uint32_t k = 0; k < q->depth; k++)
+		simt_store_release_sys_u32(word_of(q, k), 0);
+	start += round;
+	for (uint32_t k = 0; k < q->depth; k++)
+		simt_store_relaxed_dev_u32(&q->mark[k], start + k + 1 - q->depth);
+	simt_store_relaxed_dev_u32(&s->ticket, start);
+	simt_store_relaxed_dev_u32(&s->tail, start);
+	simt_store_relaxed_dev_u32(&s->rung, start);
+	simt_store_release_dev_u32(&s->head, start);
+	simt_store_release_dev_u32(&s->head_lock, 0);
+	simt_store_release_dev_u32(&s->tail_lock, 0);
+}

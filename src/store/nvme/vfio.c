@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/nvme/vfio.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { INFO_BYTES = 4096, DOORBELLS_BYTES = 8192 };
+#define LARGE_PAGE ((uint64_t)2 << 20)
+
+/* ---- memory ---- */
+
+/*
+ * Find bus addresses: a process's own addresses do not do, because an IOMMU may translate fewer bits than
+ * they have. They are given out once; a drive's queues live as long as the store.
+ */
+static int find_bus(struct gn_vfio *v, size_t bytes, uint64_t *bus)
+{
+	uint64_t align = bytes >= LARGE_PAGE ? LARGE_PAGE : (uint64_t)GN_NVME_PAGE;
+
+	for (; v->at < v->ranges; v->at++, v->next = 0) {
+		const struct gn_vfio_range *r = &v->range[v->at];
+		uint64_t start = v->next > r->first ? v->next : r->first;
+
+		start = (start + align - 1) & ~(align - 1);
+		if (start >= r->first && start <= r->last && bytes - 1 <= r->last - start) {
+			*bus = start;
+			v->next = start + bytes;
+			return 0;
+		}
+	}
+	return -GN_ENOMEM;
+}
+
+static int map(struct gn_dma *dma, void *memory, size_t bytes, uint64_t *bus, struct gn_error *error)
+{
+	struct gn_vfio *v = (struct gn_vfio *)(void *)dma;
+	struct vfio_iommu_type1_dma_map request;
+
+	memset(&request, 0, sizeof request);
+	*bus = 0;
+	if (find_bus(v, bytes, bus))
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "%s: the IOMMU has no free addresses for %zu bytes; open the store with "
+		                    "fewer queues or a smaller depth",
+		                    v->name, bytes);
+	request.argsz = sizeof request;
+	request.iova = *bus;
+	request.flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE;
+	request.vaddr = (uint64_t)(uintptr_t)memory;
+	request.size = bytes;
+	if (ioctl(v->container, VFIO_IOMMU_MAP_DMA, &request)) {
+		*bus = 0;
+		if (errno == ENOMEM)
+			return gn_error_set(error, -GN_ENOMEM,
+			                    "%s: %zu bytes cannot be locked for the device; raise ulimit -l, "
+			                    "or give fewer queues= or a smaller depth=",
+			                    v->name, bytes);
+		return gn_error_set(error, -GN_EIO,
+		                    "%s: the IOMMU refuses %zu bytes at address 0x%llx: %s; see the kernel "
+		                    "log",
+		                    v->name, bytes, (unsigned long long)request.iova, strerror(errno));
+	}
+	return 0;
+}
+
+static void unmap(struct gn_dma *dma, void *memory, size_t bytes, uint64_t bus)
+{
+	struct gn_vfio *v = (struct gn_vfio *)(void *)dma;
+	struct vfio_iommu_type1_dma_unmap request;
+
+	(void)memory;
+	memset(&request, 0, sizeof request);
+	request.argsz = sizeof request;
+	request.iova = bus;
+	request.size = bytes;
+	ioctl(v->container, VFIO_IOMMU_UNMAP_DMA, &request);
+	if (v->next == bus + bytes)
+		v->next = bus;
+}
+
+static void take_ranges(struct gn_vfio *v, const struct vfio_iommu_type1_info_cap_iova_range *cap)
+{
+	for (uint32_t k = 0; k < cap->nr_iovas && v->ranges < GN_VFIO_RANGES; k++) {
+		struct gn_vfio_range *r = &v->range[v->ranges++];
+
+		r->first = cap->iova_ranges[k].start ? cap->iova_ranges[k].start : (uint64_t)GN_NVME_PAGE;
+		r->last = cap->iova_ranges[k].end;
+	}
+}
+
+/* Which addresses the IOMMU translates. A kernel before 5.4 does not say; then below the usual hole. */
+static int ask_ranges(struct gn_vfio *v, struct gn_error *error)
+{
+	struct vfio_iommu_type1_info *info = (struct vfio_iommu_type1_info *)calloc(1, INFO_BYTES);
+	uint32_t at;
+
+	if (!info)
+		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory", v->name);
+	info->argsz = INFO_BYTES;
+	if (!ioctl(v->container, VFIO_IOMMU_GET_INFO, info) && info->flags & VFIO_IOMMU_INFO_CAPS)
+		for (at = info->cap_offset; at && at < INFO_BYTES - 64;) {
+			const struct vfio_info_cap_header *cap =
+			    (const struct vfio_info_cap_header *)(const void *)((char *)info + at);
+
+			if (cap->id == VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE)
+				take_ranges(
+				    v,
+				    (const struct vfio_iommu_type1_info_cap_iova_range *)(const void *)cap);
+			at = cap->next;
+		}
+	free(info);
+	if (!v->ranges) {
+		v->range[0].first = GN_NVME_PAGE;
+		v->range[0].last = 0xfedfffff;
+		v->ranges = 1;
+	}
+	return 0;
+}
+
+/* ---- the device ---- */
+
+static int open_container(struct gn_vfio *v, struct gn_error *error)
+{
+	v->container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
+	if (v->container < 0)
+		return gn_error_set(
+		    error, errno == EACCES ? -GN_EACCES : -GN_ENOTSUP,
+		    "%s: /dev/vfio/vfio cannot be opened: %s; run modprobe vfio-pci, and give "
+		    "this user the right to open it",
+		    v->name, strerror(errno));
+	if (ioctl(v->container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
+	    ioctl(v->container, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 1)
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "%s: this kernel's VFIO has no type 1 IOMMU; run modprobe "
+		                    "vfio_iommu_type1, and boot with intel_iommu=on iommu=pt",
+		                    v->name);
+	return 0;
+}
+
+static int open_group(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *error)
+{
+	struct vfio_group_status status;
+	char path[64];
+
+	snprintf(path, sizeof path, "/dev/vfio/%d", pci->group);
+	v->group = open(path, O_RDWR | O_CLOEXEC);
+	if (v->group < 0 && errno == EBUSY)
+		return gn_error_set(error, -GN_EBUSY,
+		                    "%s: another program, or another store of this one, has the device (%s); "
+		                    "close that first",
+		                    v->name, path);
+	if (v->group < 0)
+		return gn_error_set(error, errno == EACCES || errno == EPERM ? -GN_EACCES : -GN_ENOTSUP,
+		                    "%s: %s cannot be opened: %s; let root run chown on it for this user",
+		                    v->name, path, strerror(errno));
+	memset(&status, 0, sizeof status);
+	status.argsz = sizeof status;
+	if (ioctl(v->group, VFIO_GROUP_GET_STATUS, &status) || !(status.flags & VFIO_GROUP_FLAGS_VIABLE))
+		return gn_error_set(
+		    error, -GN_EBUSY,
+		    "%s: other devices of IOMMU group %d are still driven by the kernel; give "
+		    "them to vfio-pci too (ls /sys/kernel/iommu_groups/%d/devices)",
+		    v->name, pci->group, pci->group);
+	return 0;
+}
+
+static int join(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *error)
+{
+	if (ioctl(v->group, VFIO_GROUP_SET_CONTAINER, &v->container) ||
+	    ioctl(v->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU))
+		return gn_error_set(
+		    error, errno == EPERM ? -GN_EACCES : -GN_EIO,
+		    "%s: the IOMMU cannot be set up: %s; see the kernel log (an IOMMU without "
+		    "interrupt remapping needs allow_unsafe_interrupts=1 of "
+		    "vfio_iommu_type1)",
+		    v->name, strerror(errno));
+	v->device = ioctl(v->group, VFIO_GROUP_GET_DEVICE_FD, pci->address);
+	if (v->device < 0)
+		return gn_error_set(error, -GN_EIO,
+		                    "%s: VFIO does not give the device: %s; see the kernel "
+		                    "log",
+		                    v->name, strerror(errno));
+	return ask_ranges(v, error);
+}
+
+static int ask_region(struct gn_vfio *v, unsigned index, struct vfio_region_info *info,
+                      struct gn_error *error)
+{
+	memset(info, 0, sizeof *info);
+	info->argsz = sizeof *info;
+	info->index = index;
+	if (ioctl(v->device, VFIO_DEVICE_GET_REGION_INFO, info) || !info->size)
+		return gn_error_set(error, -GN_EIO, "%s: VFIO does not show region %u of the device", v->name,
+		                    index);
+	return 0;
+}
+
+/* All of BAR 0; where the kernel keeps a part of it (an old one the MSI-X table), registers and doorbells. */
+static int map_registers(struct gn_vfio *v, struct gn_error *error)
+{
+	struct vfio_region_info info;
+	size_t bytes;
+	void *at;
+	int rc = ask_region(v, VFIO_PCI_BAR0_REGION_INDEX, &info, error);
+
+	if (rc)
+		return rc;
+	bytes = info.size;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->device, (off_t)info.offset);
+	if (at == MAP_FAILED && bytes > DOORBELLS_BYTES) {
+		bytes = DOORBELLS_BYTES;
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->device, (off_t)info.offset);
+	}
+	if (at == MAP_FAILED || bytes < DOORBELLS_BYTES)
+		return gn_error_set(error, -GN_EIO, "%s: the registers (%zu bytes) cannot be mapped: %s",
+		                    v->name, bytes, strerror(errno));
+	v->registers = (char *)at;
+	v->register_bytes = bytes;
+	return 0;
+}
+
+/* Memory accesses of the device are off until its bus master bit is set. */
+static int set_master(struct gn_vfio *v, struct gn_error *error)
+{
+	struct vfio_region_info info;
+	uint16_t command = 0;
+	int rc = ask_region(v, VFIO_PCI_CONFIG_REGION_INDEX, &info, error);
+	off_t at = (off_t)info.offset + PCI_COMMAND;
+
+	if (rc)
+		return rc;
+	if (pread(v->device, &command, 2, at) != 2)
+		return gn_error_set(error, -GN_EIO, "%s: the PCI command register cannot be read", v->name);
+	command |= PCI_COMMAND_MASTER | PCI_COMMAND_MEMORY;
+	if (pwrite(v->device, &command, 2, at) != 2)
+		return gn_error_set(error, -GN_EIO, "%s: the PCI command register cannot be written",
+		                    v->name);
+	return 0;
+}
+
+/* The event by which the system asks for the device. Without it a removal waits until the store is closed. */
+static void ask_request(struct gn_vfio *v)
+{
+	char room[sizeof(struct vfio_irq_set) + sizeof(int32_t)];
+	struct vfio_irq_set *set = (struct vfio_irq_set *)(void *)room;
+	int32_t event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (event < 0)
+		return;
+	memset(room, 0, sizeof room);
+	set->argsz = sizeof room;
+	set->flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
+	set->index = VFIO_PCI_REQ_IRQ_INDEX;
+	set->count = 1;
+	memcpy(room + sizeof *set, &event, sizeof event);
+	if (ioctl(v->device, VFIO_DEVICE_SET_IRQS, set))
+		close(event);
+	else
+		v->request = event;
+}
+
+static int check_driver(const struct gn_pci *pci, struct gn_error *error)
+{
+	if (pci->group < 0)
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "nvme:%s: the system has no IOMMU for this device; switch it on in the "
+		                    "firmware (VT-d, AMD-Vi) and boot with intel_iommu=on iommu=pt",
+		                    pci->address);
+	if (strcmp(pci->driver, "vfio-pci"))
+		return gn_error_set(error, -GN_EBUSY,
+		                    "nvme:%s: %s%s drives this device; make sure that nothing on it is "
+		                    "needed, then let root run: grapnel nvme bind %s",
+		                    pci->address, pci->driver[0] ? "the kernel's driver " : "no driver",
+		                    pci->driver, pci->address);
+	return 0;
+}
+
+int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *error)
+{
+	int rc = check_driver(pci, error);
+
+	memset(v, 0, sizeof *v);
+	v->container = v->group = v->device = v->request = -1;
+	v->dma.map = map;
+	v->dma.unmap = unmap;
+	snprintf(v->name, sizeof v->name, "nvme:%s", pci->address);
+	if (!rc)
+		rc = open_container(v, error);
+	if (!rc)
+		rc = open_group(v, pci, error);
+	if (!rc)
+		rc = join(v, pci, error);
+	if (!rc)
+		rc = map_registers(v, error);
+	if (!rc)
+		rc = set_master(v, error);
+	if (rc)
+		gn_vfio_close(v);
+	else
+		ask_request(v);
+	return rc;
+}
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void give_back(struct gn_vfio *v)
+{
+	close_one(&v->request);
+	close_one(&v->device);
+	close_one(&v->group);
+	close_one(&v->container);
+}
+
+void gn_vfio_close(struct gn_vfio *v)
+{
+	if (v->registers)
+		munmap(v->registers, v->register_bytes);
+	v->registers = NULL;
+	give_back(v);
+}
+
+int gn_vfio_wanted(struct gn_vfio *v)
+{
+	uint64_t events;
+
+	return v->request >= 0 && read(v->request, &events, sizeof events) == sizeof events;
+}
+
+void gn_vfio_release(struct gn_vfio *v)
+{
+	void *ones =
+	    mmap(NULL, v->register_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (ones == MAP_FAILED)
+		return;
+	memset(ones, 0xff, v->register_bytes);
+	/* At every moment there is one of both mappings. */
+	if (mremap(ones, v->register_bytes, v->register_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, v->registers) !=
+	    MAP_FAILED)
+		give_back(v);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/nvme/watch.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <store/nvme/admin.h>
+#include <store/nvme/renew.h>
+
+#define QUIET_NS 10000000u     /* between two looks while all is well */
+#define BUSY_NS 200000u        /* while there is something to do */
+#define GRACE_NS 1000000000u   /* from Abort to reset */
+#define COLLECT_NS 5000000000u /* in a reset, until all threads have given their slots back */
+
+static struct gn_nvmeq *queue_of(const struct gn_watch *w, uint32_t k)
+{
+	struct gn_block *b = w->block;
+
+	return !w->can_reset ? &b->host->q : &b->pair[k].q;
+}
+
+static void nap(uint64_t ns)
+{
+	struct timespec pause = {0, (long)ns};
+
+	nanosleep(&pause, NULL);
+}
+
+/* Take the completions that are there; those who gave up do not poll any more. */
+static void reap(const struct gn_nvmeq *q)
+{
+	for (uint32_t k = 0; k < q->depth && gn_nvmeq_reap(q); k++)
+		;
+}
+
+/* ---- the store has failed ---- */
+
+static void answer_all(struct gn_watch *w)
+{
+	for (uint32_t k = 0; k < w->pairs; k++) {
+		struct gn_nvmeq *q = queue_of(w, k);
+
+		gn_nvmeq_answer(q, &w->pair[k].tail, w->pair[k].answered,
+		                GN_NVME_HOST_ABORTED | GN_NVME_DO_NOT_RETRY);
+		reap(q);
+	}
+}
+
+/* From now on this thread is the controller of the queue pairs. */
+static void take_over(struct gn_watch *w)
+{
+	for (uint32_t k = 0; k < w->pairs; k++)
+		w->pair[k].tail = gn_nvmeq_posted(queue_of(w, k));
+}
+
+static void fail(struct gn_watch *w, const struct gn_error *why)
+{
+	gn_drive_fail(w->block->drive, why);
+	gn_drive_disable(w->block->drive, NULL);
+	take_over(w);
+	answer_all(w);
+}
+
+/* ---- reset ---- */
+
+static void hold_free_slots(const struct gn_nvmeq *q, struct gn_watched *p)
+{
+	uint32_t cid;
+
+	while (p->held < q->depth - 1 && !gn__nvmeq_try_begin(q, &cid))
+		p->slot[p->held++] = cid;
+}
+
+/*
+ * Complete what is outstanding, and take every slot as it comes back. When all are here, no thread is between
+ * begin and end, so nobody posts.
+ */
+static int collect(struct gn_watch *w)
+{
+	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
+	uint32_t missing;
+
+	do {
+		answer_all(w);
+		missing = 0;
+		for (uint32_t k = 0; k < w->pairs; k++) {
+			struct gn_nvmeq *q = queue_of(w, k);
+
+			hold_free_slots(q, &w->pair[k]);
+			missing += q->depth - 1 - w->pair[k].held;
+		}
+		if (missing)
+			nap(BUSY_NS);
+	} while (missing && simt_clock_ns() < deadline);
+	return missing ? -GN_ETIMEDOUT : 0;
+}
+
+static void let_go(struct gn_watch *w)
+{
+	for (uint32_t k = 0; k < w->pairs; k++) {
+		struct gn_watched *p = &w->pair[k];
+
+		while (p->held)
+			gn_nvmeq_end(queue_of(w, k), p->slot[--p->held]);
+		p->since_ns = 0;
+	}
+}
+
+static int bring_up(struct gn_watch *w, struct gn_error *why)
+{
+	struct gn_block *b = w->block;
+	uint32_t queues = b->created;
+	int rc = gn_drive_enable(b->drive, why);
+
+	if (!rc)
+		rc = gn_drive_ask_queues(b->drive, &queues, why);
+	for (uint32_t id = 1; id <= b->created && !rc; id++)
+		rc = gn_drive_create_pair(b->drive, id, &b->pair[id - 1], why);
+	return rc;
+}
+
+static void reset(struct gn_watch *w)
+{
+	struct gn_drive *d = w->block->drive;
+	struct gn_error why = {0, ""};
+	int rc;
+
+	simt_store_release_dev_u32(&d->resetting, 1);
+	rc = gn_drive_disable(d, &why);
+	if (!rc) {
+		take_over(w);
+		rc = collect(w);
+		if (rc)
+			gn_error_set(&why, rc,
+			             "%s: the controller was reset because commands did not complete, but "
+			             "threads of the program kept theirs; close the store and open it again",
+			             d->name);
+	}
+	if (!rc) {
+		for (uint32_t k = 0; k < w->pairs; k++)
+			gn_nvmeq_renew_all(queue_of(w, k));
+		rc = bring_up(w, &why);
+	}
+	simt_store_release_dev_u32(&w->resets, w->resets + 1);
+	if (rc)
+		fail(w, &why);
+	simt_store_release_dev_u32(&d->resetting, 0);
+	let_go(w);
+}
+
+/* ---- commands that were given up ---- */
+
+static void abort_slot(struct gn_watch *w, uint32_t k, uint32_t slot)
+{
+	const uint64_t word = simt_load_acquire_dev_u64(&queue_of(w, k)->slot[slot].word);
+	const uint32_t cid = gn__nvmeq_cid(word);
+	const uint32_t id = w->can_reset ? k + 1 : (uint32_t)(w->block->host - w->block->pair) + 1;
+	int done;
+
+	if (gn__nvmeq_slot_state(word) != GN__NVMEQ_ABANDONED || w->pair[k].aborted[slot] == cid + 1)
+		return;
+	w->pair[k].aborted[slot] = cid + 1;
+	gn_drive_abort(w->block->drive, id, cid, &done, NULL);
+}
+
+/* Returns 1 if the controller must be reset. */
+static int look_after(struct gn_watch *w, uint32_t k)
+{
+	struct gn_nvmeq *q = queue_of(w, k);
+	struct gn_watched *p = &w->pair[k];
+
+	if (!simt_load_acquire_dev_u32(&q->state->abandoned)) {
+		p->since_ns = 0;
+		return 0;
+	}
+	reap(q);
+	if (!p->since_ns)
+		p->since_ns = simt_clock_ns();
+	for (uint32_t slot = 0; slot + 1 < q->depth; slot++)
+		abort_slot(w, k, slot);
+	reap(q);
+	return simt_load_acquire_dev_u32(&q->state->abandoned) && simt_clock_ns() - p->since_ns > GRACE_NS;
+}
+
+/* One look. Returns the time until the next. */
+static uint64_t look(struct gn_watch *w)
+{
+	struct gn_drive *d = w->block->drive;
+	struct gn_error why = {0, ""};
+	uint64_t pause = QUIET_NS;
+	int must = 0;
+
+	if (simt_load_acquire_dev_u32(&d->failed)) {
+		answer_all(w);
+		return BUSY_NS;
+	}
+	if (w->wanted && w->wanted(w->user)) {
+		gn_error_set(
+		    &why, -GN_ENODEV,
+		    "%s: the system takes the drive away (it is being removed or unbound); close the "
+		    "store",
+		    d->name);
+		fail(w, &why);
+		w->release(w->user);
+		return BUSY_NS;
+	}
+	if (gn_drive_health(d, &why)) {
+		fail(w, &why);
+		return BUSY_NS;
+	}
+	for (uint32_t k = 0; k < w->pairs; k++) {
+		must |= look_after(w, k);
+		pause = w->pair[k].since_ns ? BUSY_NS : pause;
+	}
+	if (must && w->can_reset)
+		reset(w);
+	else if (must) {
+		gn_error_set(
+		    &why, -GN_ETIMEDOUT,
+		    "%s: commands did not complete, and Abort did not help; close the store and open it "
+		    "again, which resets the controller",
+		    d->name);
+		fail(w, &why);
+	}
+	return pause;
+}
+
+static void *run(void *user)
+{
+	struct gn_watch *w = (struct gn_watch *)user;
+
+	while (!simt_load_acquire_sys_u32(&w->stop))
+		nap(look(w));
+	return NULL;
+}
+
+static int make_pair(struct gn_watched *p, uint32_t depth)
+{
+	p->answered = (uint32_t *)calloc(3 * (size_t)depth, sizeof *p->answered);
+	if (!p->answered)
+		return -GN_ENOMEM;
+	p->aborted = p->answered + depth;
+	p->slot = p->aborted + depth;
+	return 0;
+}
+
+int gn_watch_start(struct gn_watch *w, struct simt_machine *machine, struct gn_error *error)
+{
+	struct simt_info info;
+	sigset_t all, before;
+	int rc = 0;
+
+	simt_describe(machine, &info);
+	w->can_reset = !info.is_cuda;
+	w->pairs = w->can_reset ? w->block->created : 1;
+	w->pair = (struct gn_watched *)calloc(w->pairs, sizeof *w->pair);
+	for (uint32_t k = 0; w->pair && k < w->pairs && !rc; k++)
+		rc = make_pair(&w->pair[k], queue_of(w, k)->depth);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!rc && w->pair)
+		w->running = !pthread_create(&w->thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (w->running)
+		return 0;
+	gn_watch_stop(w);
+	return gn_error_set(error, -GN_ENOMEM, "%s: out of memory, or of threads", w->block->drive->name);
+}
+
+void gn_watch_stop(struct gn_watch *w)
+{
+	simt_store_release_sys_u32(&w->stop, 1);
+	if (w->running)
+		pthread_join(w->thread, NULL);
+	w->running = 0;
+	for (uint32_t k = 0; w->pair && k < w->pairs; k++)
+		free(w->pair[k].answered);
+	free(w->pair);
+	w->pair = NULL;
+}

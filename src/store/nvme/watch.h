@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch.h - a thread that looks after a drive while kernels use its queue pairs.
+ *
+ * It takes care of commands that were given up: Abort; if their completions still do not come, a reset of the
+ * controller, after which the queue pairs go on. When the controller is gone or fatal, or a reset fails, the
+ * store has failed: from then on the thread completes every command itself, with GN_NVME_HOST_ABORTED, so
+ * that nobody waits for a deadline. It does so in the place of the controller: by entries of the completion
+ * queues.
+ *
+ * The state of a GPU's queue pairs lies where the host does not reach it. Their commands end by their
+ * deadlines, and the store fails instead of being reset.
+ */
+#ifndef GN_STORE_NVME_WATCH_H
+#define GN_STORE_NVME_WATCH_H
+
+#include <store/nvme/block.h>
+
+/* What the thread knows of a queue pair. */
+struct gn_watched {
+	uint32_t tail;      /* where it writes the next completion */
+	uint32_t *answered; /* [depth]: command id + 1 that it completed last */
+	uint32_t *aborted;  /* [depth]: command id + 1 for which it has sent Abort */
+	uint64_t since_ns;  /* when it first saw a command that was given up; 0: none */
+	uint32_t held;      /* slots that it holds, during a reset */
+	uint32_t *slot;     /* [depth]: those */
+};
+
+struct gn_watch {
+	struct gn_block *block;
+	struct gn_watched *pair; /* [pairs] */
+	uint32_t pairs; /* of the block's pairs, those that the host reaches: all, or none but the host's */
+	int can_reset;
+	/* 1 if the system wants the device back; then release gives it back. NULL: never */
+	int (*wanted)(void *user);
+	void (*release)(void *user);
+	void *user;
+	pthread_t thread;
+	int running;
+	uint32_t stop;
+	uint32_t resets;
+};
+
+/*
+ * gn_watch_start - begin to look after an open block store. block, wanted, release and user are set.
+ * Returns 0 or -GN_ENOMEM.
+ */
+int gn_watch_start(struct gn_watch *w, struct simt_machine *machine, struct gn_error *error);
+
+/* gn_watch_stop - end the thread; before the queue pairs are freed. */
+void gn_watch_stop(struct gn_watch *w);
+
+#endif

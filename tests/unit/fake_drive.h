@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake_drive.h - a drive in memory: registers with a thread behind them that does what the NVM Express base
+ * specification says of a controller, and can be told to misbehave. Bus addresses are not pointers.
+ */
+#ifndef GN_TESTS_FAKE_DRIVE_H
+#define GN_TESTS_FAKE_DRIVE_H
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <store/nvme/drive.h>
+
+#define FAKE_BUS ((uint64_t)1 << 48)
+
+enum { FAKE_QUEUES = 8, FAKE_BYTES = 1 << 20, FAKE_LOST_BLOCK = 77, FAKE_SICK_BLOCK = 99 };
+
+struct fake_queue {
+	const struct gn_nvme_command *sq;
+	struct gn_nvme_completion *cq;
+	uint32_t depth, head, tail, phase;
+};
+
+struct fake_drive {
+	struct gn_dma dma; /* first */
+	char *registers;
+	char *medium;
+	struct fake_queue queue[FAKE_QUEUES];
+	pthread_t thread;
+	uint32_t stop;
+	uint32_t enabled;
+	uint32_t starts, aborts, shutdowns, deletes, flushes, deallocations, transfers; /* what it was told */
+	uint32_t maps;                                               /* that were not unmapped */
+	uint32_t grants;                                             /* I/O queue pairs */
+	uint32_t never_ready, fatal, never_stops, loses, sick_times; /* how it misbehaves */
+};
+
+static int fake_map(struct gn_dma *dma, void *memory, size_t bytes, uint64_t *bus, struct gn_error *error)
+{
+	(void)error;
+	*bus = (uint64_t)(uintptr_t)memory + FAKE_BUS;
+	((struct fake_drive *)(void *)dma)->maps++;
+	return (uintptr_t)memory % 4096 || bytes % 4096 ? -GN_EINVAL : 0;
+}
+
+static void fake_unmap(struct gn_dma *dma, void *memory, size_t bytes, uint64_t bus)
+{
+	(void)bytes;
+	if (bus == (uint64_t)(uintptr_t)memory + FAKE_BUS)
+		((struct fake_drive *)(void *)dma)->maps--;
+}
+
+static void *fake_memory(uint64_t bus)
+{
+	return (void *)(uintptr_t)(bus - FAKE_BUS);
+}
+
+static uint32_t *fake_register(const struct fake_drive *f, unsigned offset)
+{
+	return (uint32_t *)(void *)(f->registers + offset);
+}
+
+static uint32_t fake_get(const struct fake_drive *f, unsigned offset)
+{
+	return simt_load_acquire_sys_u32(fake_register(f, offset));
+}
+
+static void fake_set(const struct fake_drive *f, unsigned offset, uint32_t value)
+{
+	simt_store_release_sys_u32(fake_register(f, offset), value);
+}
+
+static void fake_open_queue(struct fake_queue *q, uint64_t sq, uint64_t cq, uint32_t depth)
+{
+	q->sq = (const struct gn_nvme_command *)fake_memory(sq);
+	q->cq = (struct gn_nvme_completion *)fake_memory(cq);
+	q->depth = depth;
+	q->head = q->tail = 0;
+	q->phase = 1;
+}
+
+/* The data of a command: one page, two, or a list. */
+static char *fake_page(const struct gn_nvme_command *c, uint32_t page, uint32_t pages)
+{
+	if (!page)
+		return (char *)fake_memory(c->prp1);
+	if (pages == 2)
+		return (char *)fake_memory(c->prp2);
+	return (char *)fake_memory(((const uint64_t *)fake_memory(c->prp2))[page - 1]);
+}
+
+static uint32_t fake_io(struct fake_drive *f, const struct gn_nvme_command *c)
+{
+	uint32_t bytes = ((c->cdw12 & 0xffff) + 1) * 512, pages = (bytes + 4095) / 4096;
+
+	f->flushes += c->opcode == GN_NVME_FLUSH;
+	f->deallocations += c->opcode == GN_NVME_DATASET_MANAGEMENT;
+	if (c->opcode == GN_NVME_FLUSH || c->opcode == GN_NVME_DATASET_MANAGEMENT)
+		return 0;
+	f->transfers++;
+	if (c->nsid != 1)
+		return GN_NVME_INVALID_NAMESPACE | GN_NVME_DO_NOT_RETRY;
+	if (c->lba == FAKE_SICK_BLOCK && f->sick_times) {
+		f->sick_times--;
+		return GN_NVME_UNRECOVERED_READ;
+	}
+	if (c->lba * 512 + bytes > FAKE_BYTES)
+		return GN_NVME_LBA_OUT_OF_RANGE | GN_NVME_DO_NOT_RETRY;
+	for (uint32_t k = 0; k < pages; k++) {
+		char *at = f->medium + c->lba * 512 + (size_t)k * 4096;
+		uint32_t part = bytes - k * 4096 < 4096 ? bytes - k * 4096 : 4096;
+
+		if (c->opcode == GN_NVME_READ)
+			memcpy(fake_page(c, k, pages), at, part);
+		else
+			memcpy(at, fake_page(c, k, pages), part);
+	}
+	return 0;
+}
+
+static void fake_identify(const struct gn_nvme_command *c)
+{
+	unsigned char *data = (unsigned char *)fake_memory(c->prp1);
+
+	memset(data, 0, 4096);
+	if (c->lba == GN_IDENTIFY_CONTROLLER) {
+		memcpy(data + 4, "serial 12           ", 20);
+		memcpy(data + 24, "a fake                                  ", 40);
+		data[77] = 2; /* MDTS: four pages */
+		data[516] = 5;
+		data[520] = 4;
+		data[525] = 1;
+	} else if (c->lba == GN_IDENTIFY_NAMESPACE && c->nsid == 1) {
+		data[1] = FAKE_BYTES / 512 >> 8;
+		data[26] = 1; /* the second format */
+		data[128 + 4 + 2] = 9;
+	} else if (c->lba == GN_IDENTIFY_NAMESPACE && c->nsid == 2) {
+		data[0] = 8;
+		data[128] = 8; /* metadata */
+		data[128 + 2] = 9;
+	} else if (c->lba == GN_IDENTIFY_ACTIVE) {
+		data[0] = 1;
+		data[4] = 2;
+	}
+}
+
+static uint64_t fake_cq[FAKE_QUEUES];
+
+static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c, uint32_t *result)
+{
+	uint32_t id = (uint32_t)c->lba & 0xffff, depth = ((uint32_t)c->lba >> 16) + 1;
+
+	switch (c->opcode) {
+	case GN_ADMIN_IDENTIFY: fake_identify(c); return 0;
+	case GN_ADMIN_SET_FEATURES: *result = (f->grants - 1) * 0x10001; return 0;
+	case GN_ADMIN_CREATE_CQ:
+		fake_cq[id] = c->prp1;
+		return id && id <= f->grants ? 0 : GN_NVME_INVALID_QUEUE | GN_NVME_DO_NOT_RETRY;
+	case GN_ADMIN_CREATE_SQ: fake_open_queue(&f->queue[id], c->prp1, fake_cq[id], depth); return 0;
+	case GN_ADMIN_DELETE_SQ: f->queue[id].depth = 0; return 0;
+	case GN_ADMIN_DELETE_CQ: f->deletes++; return 0;
+	case GN_ADMIN_ABORT:
+		f->aborts++;
+		*result = 1; /* not aborted */
+		return 0;
+	default: return GN_NVME_INVALID_OPCODE | GN_NVME_DO_NOT_RETRY;
+	}
+}
+
+static void fake_serve(struct fake_drive *f, uint32_t id)
+{
+	struct fake_queue *q = &f->queue[id];
+	uint32_t doorbell = fake_get(f, GN_REG_DOORBELLS + id * 8);
+
+	while (q->depth && q->head != doorbell) {
+		struct gn_nvme_command c = q->sq[q->head];
+		struct gn_nvme_completion *to = &q->cq[q->tail];
+		uint32_t status;
+
+		q->head = (q->head + 1) % q->depth;
+		if (id && c.lba == FAKE_LOST_BLOCK && simt_load_acquire_sys_u32(&f->loses))
+			continue;
+		to->result = 0;
+		status = id ? fake_io(f, &c) : fake_admin(f, &c, &to->result);
+		to->sq_head = (uint16_t)q->head;
+		to->sq_id = (uint16_t)id;
+		simt_store_release_sys_u32((uint32_t *)(void *)&to->cid,
+		                           c.cid | q->phase << 16 | status << 17);
+		q->tail = (q->tail + 1) % q->depth;
+		q->phase ^= !q->tail;
+	}
+}
+
+static void fake_start(struct fake_drive *f)
+{
+	uint64_t sq, cq;
+
+	f->starts++;
+	f->enabled = 1;
+	memset(f->registers + GN_REG_DOORBELLS, 0, 4096);
+	memset(f->queue, 0, sizeof f->queue);
+	memcpy(&sq, f->registers + GN_REG_ASQ, 8);
+	memcpy(&cq, f->registers + GN_REG_ACQ, 8);
+	fake_open_queue(&f->queue[0], sq, cq, (fake_get(f, GN_REG_AQA) & 0xfff) + 1);
+	fake_set(f, GN_REG_CSTS, f->fatal ? GN_CSTS_CFS : f->never_ready ? 0 : GN_CSTS_RDY);
+}
+
+static void fake_round(struct fake_drive *f)
+{
+	uint32_t config = fake_get(f, GN_REG_CC);
+
+	if (!f->enabled && config & GN_CC_EN)
+		fake_start(f);
+	if (f->enabled && !(config & GN_CC_EN) && !simt_load_acquire_sys_u32(&f->never_stops)) {
+		f->enabled = 0;
+		fake_set(f, GN_REG_CSTS, 0);
+	}
+	if (f->enabled && config & GN_CC_SHN_MASK && !(fake_get(f, GN_REG_CSTS) & GN_CSTS_SHST_MASK)) {
+		f->shutdowns++;
+		fake_set(f, GN_REG_CSTS, GN_CSTS_RDY | GN_CSTS_SHST_DONE);
+	}
+	for (uint32_t id = 0; f->enabled && config & GN_CC_EN && id < FAKE_QUEUES; id++)
+		fake_serve(f, id);
+}
+
+static void *fake_run(void *user)
+{
+	struct fake_drive *f = (struct fake_drive *)user;
+
+	while (!simt_load_acquire_sys_u32(&f->stop)) {
+		fake_round(f);
+		simt_relax();
+	}
+	return NULL;
+}
+
+static void fake_open(struct fake_drive *f, struct gn_drive *d)
+{
+	struct simt_options cpu = {"cpu", 1, 0, SIMT_FAIR, 0};
+	/* 64 entries, CAP.TO half a second, the NVM command set, pages from 4 KiB. */
+	uint64_t cap = 63 | 1u << 24 | (uint64_t)1 << 37;
+
+	memset(f, 0, sizeof *f);
+	memset(d, 0, sizeof *d);
+	f->dma.map = fake_map;
+	f->dma.unmap = fake_unmap;
+	f->grants = 3;
+	f->registers = (char *)aligned_alloc(4096, 8192);
+	f->medium = (char *)calloc(1, FAKE_BYTES);
+	memset(f->registers, 0, 8192);
+	memcpy(f->registers, &cap, sizeof cap);
+	strcpy(d->name, "fake");
+	d->registers = f->registers;
+	d->register_bytes = 8192;
+	d->dma = &f->dma;
+	d->timeout_ns = 20000000000u;
+	simt_open(&d->host, &cpu, NULL);
+	pthread_create(&f->thread, NULL, fake_run, f);
+}
+
+static void fake_close(struct fake_drive *f, struct gn_drive *d)
+{
+	gn_drive_close(d);
+	simt_store_release_sys_u32(&f->stop, 1);
+	pthread_join(f->thread, NULL);
+	simt_close(d->host);
+	free(f->registers);
+	free(f->medium);
+}
+
+#endif
