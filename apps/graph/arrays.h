@@ -8,6 +8,8 @@
 #include <grapnel/array.h>
 #include <grapnel/auto.h>
 
+struct gn_state_place;
+
 /* Through arrays, or on pointers that the machine reaches. */
 struct gn_graph_arrays {
 	uint64_t vertices, edges;
@@ -19,6 +21,8 @@ struct gn_graph_arrays {
 	struct gn_auto *choice;
 	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
 	const uint32_t *plain_neighbours;
+	/* where jobs keep what they know of each vertex (state.h); NULL: in the machine's own memory */
+	struct gn_state_place *state;
 };
 
 #endif

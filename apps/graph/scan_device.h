@@ -137,20 +137,28 @@ SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint3
 	return list;
 }
 
-/* All lanes of the warp: those that found a vertex reserve places in the list together; found counts all. */
-SIMT_FN void gn_scan_append(const struct gn_scan *scan, uint32_t warp, int found, uint32_t *list,
-                            uint32_t vertex)
+/* All lanes of the warp: a place of its own for each lane that found something; found counts all. */
+SIMT_FN uint64_t gn_scan_place(const struct gn_scan *scan, uint32_t warp, int found)
 {
 	const uint32_t finders = simt_ballot(warp, found);
 	uint64_t first = 0;
 
 	if (!finders)
-		return;
+		return 0;
 	if (simt_lane() == simt_first_lane(finders))
 		first = simt_add_relaxed_dev_u64(&scan->shared->found, simt_popcount(finders));
-	first = simt_shfl_u64(warp, first, simt_first_lane(finders));
-	if (found)
-		list[first + simt_rank(finders)] = vertex;
+	return simt_shfl_u64(warp, first, simt_first_lane(finders)) + simt_rank(finders);
+}
+
+/* All lanes of the warp: those that found a vertex put it into the list. What does not fit is counted only.
+ */
+SIMT_FN void gn_scan_append(const struct gn_scan *scan, uint32_t warp, int found, uint32_t *list,
+                            uint64_t capacity, uint32_t vertex)
+{
+	const uint64_t place = gn_scan_place(scan, warp, found);
+
+	if (found && place < capacity)
+		list[place] = vertex;
 }
 
 /* The sum of the values of the caller's lane and of those before it. */
