@@ -85,9 +85,11 @@ static inline uint64_t draw_number(void)
 struct far_way {
 	unsigned width;      /* of a warp */
 	uint32_t page_bytes; /* 0: directly, without a cache */
+	int far_state;       /* 1: what a job knows of each vertex is far too */
 };
 
-static const struct far_way far_ways[] = {{1, 512}, {32, 512}, {32, 4096}, {8, 1024}, {1, 0}, {32, 0}};
+static const struct far_way far_ways[] = {{1, 512, 0},   {32, 512, 1}, {32, 512, 0}, {1, 512, 1},
+                                          {32, 4096, 0}, {8, 1024, 0}, {1, 0, 0},    {32, 0, 1}};
 
 enum { FAR_WAYS = few_or_all(2, sizeof far_ways / sizeof *far_ways) };
 
