@@ -12,21 +12,24 @@
 #include "bfs_kernel.h"
 
 #include "graph/scan_device.h"
+#include "graph/state_device.h"
 
 /* A lane's view of the step. */
 struct seeker {
 	const struct gn_bfs_args *a;
 	struct gn_scan_reader graph;
 	uint64_t found;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a)
+SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
 {
 	struct seeker s;
 
 	s.a = a;
 	s.graph = gn_scan_reader_init(&a->scan, 0);
 	s.found = 0;
+	s.any = any;
 	return s;
 }
 
@@ -37,9 +40,9 @@ SIMT_FN void seeker_end(struct seeker *s)
 		simt_reduce_add_relaxed_dev_u64(&s->a->scan.shared->found, s->found);
 }
 
-SIMT_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex)
+SIMT_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex, const int any)
 {
-	return simt_load_relaxed_dev_u32(&a->depth[vertex]);
+	return gn_state_load_u32(&a->depth, any, vertex);
 }
 
 /* One lane: does this edge lead to the frontier? */
@@ -114,7 +117,7 @@ SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 	struct gn_scan_edges list = {0, 0};
 	int found = 0;
 
-	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex) == (uint32_t)GN_BFS_NONE) {
+	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex, s->any) == (uint32_t)GN_BFS_NONE) {
 		list = gn_scan_list(&s->graph, (uint32_t)vertex);
 		found = seek_alone(s, &list);
 	}
@@ -122,7 +125,7 @@ SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 		list.begin = list.end;
 	found |= seek_rests(s, warp, (uint32_t)vertex, list);
 	if (found)
-		simt_store_relaxed_dev_u32(&s->a->depth[vertex], s->a->level + 1);
+		gn_state_store_u32(&s->a->depth, s->any, vertex, s->a->level + 1);
 	return found;
 }
 
@@ -131,7 +134,7 @@ SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
 {
 	const uint32_t none = (uint32_t)GN_BFS_NONE;
 
-	if (simt_cas_relaxed_dev_u32(&s->a->depth[vertex], none, s->a->level + 1) != none)
+	if (gn_state_cas_u32(&s->a->depth, s->any, vertex, none, s->a->level + 1) != none)
 		return;
 	simt_reduce_or_relaxed_dev_u32(&s->a->next_bits[vertex / simt_warp_width()],
 	                               1u << vertex % simt_warp_width());
@@ -141,17 +144,17 @@ SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
 /* All lanes of the warp: another chunk of the vertex may have had a parent by now. */
 SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
 {
-	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex) == (uint32_t)GN_BFS_NONE;
+	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex, s->any) == (uint32_t)GN_BFS_NONE;
 
 	if (simt_ballot(warp, open) && seek_together(s, warp, chunk->begin, chunk->begin + chunk->edges) &&
 	    simt_lane() == 0)
 		adopt(s, chunk->vertex);
 }
 
-SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
+SIMT_FN void parents(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
-	struct seeker s = seeker_init(a);
+	struct seeker s = seeker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))
@@ -166,12 +169,12 @@ SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
 		}
 	seeker_end(&s);
 }
-SIMT_KERNEL(gn_bfs_parents, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
+SIMT_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
-	struct seeker s = seeker_init(a);
+	struct seeker s = seeker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))
@@ -179,9 +182,9 @@ SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
 			seek_chunk(&s, warp, &a->scan.chunks[k]);
 	seeker_end(&s);
 }
-SIMT_KERNEL(gn_bfs_parents_chunks, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_parents_chunks, parents_chunks, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
+SIMT_FN void mark(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 
@@ -190,10 +193,10 @@ SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
 		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
 			const uint64_t vertex = word * simt_warp_width() + simt_lane();
 			const uint32_t bits = simt_ballot(warp, vertex < a->scan.graph.vertices &&
-			                                            depth_of(a, vertex) == a->level);
+			                                            depth_of(a, vertex, any) == a->level);
 
 			if (simt_lane() == 0)
 				a->frontier_bits[word] = bits;
 		}
 }
-SIMT_KERNEL(gn_bfs_mark, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_mark, mark, struct gn_bfs_args)
