@@ -254,6 +254,7 @@ int tool_bfs(int argc, char **argv)
 
 	o.algorithm = -1;
 	graph_search_options_init(&o.search, "bfs");
+	o.search.graph.state.vertex_bytes = GN_BFS_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.options = &o.search.graph;
 	job.progress = tool_bar_begin(&bar);

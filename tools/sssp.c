@@ -223,6 +223,7 @@ int tool_sssp(int argc, char **argv)
 	if (tool_net_asked(argc, argv))
 		return tool_sssp_net(argc, argv);
 	graph_search_options_init(&o.search, "sssp");
+	o.search.graph.state.vertex_bytes = GN_SSSP_STATE;
 	o.search.graph.weights = true;
 	o.how.most = 255;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
