@@ -67,8 +67,9 @@ done
 "$grapnel" bfs kron.gng --sources 3 --state host --state-page 512 --state-cache 2K --verify >said
 grep -q '^  verified' said
 "$grapnel" bfs kron.gng --source 1 --json - | grep -q '"state": null'
-# shellcheck disable=SC2012 # no odd names
-[ "$(ls -A | grep -c '^grapnel-state')" -eq 0 ] || { echo 'a temporary file was left'; exit 1; }
+for left in grapnel-state*; do
+  [ ! -e "$left" ] || { echo "$left was left behind"; exit 1; }
+done
 
 # ---- what is refused ----
 # refuses STATUS WORDS OPTION... - it ends with this status and says the words.
