@@ -86,7 +86,8 @@ struct graph_input {
 	bool has_file, has_graph;
 	bool both_directions; /* every edge is stored in both directions, as the graph's flags say */
 	uint64_t vertices, edges;
-	uint32_t weight; /* GN_WEIGHT_*; NONE also where the weights are not read */
+	uint32_t id_bytes; /* of a neighbour in the store: 4 or 8 */
+	uint32_t weight;   /* GN_WEIGHT_*; NONE also where the weights are not read */
 	uint64_t offsets_at, neighbours_at, weights_at; /* in the store */
 	uint64_t bytes;                                 /* of the arrays that are read */
 	bool ordered;         /* in the store are other numbers of the vertices than in file and graph */

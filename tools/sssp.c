@@ -111,7 +111,8 @@ static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_er
 /* Bytes that must be read at least: the lists, weights and offsets of the vertices that are reached. */
 static uint64_t needed_bytes(const struct graph_job *j, const struct gn_sssp_result *result)
 {
-	return result->edges_needed * (j->input.weight ? 8 : 4) + (result->reached + 1) * sizeof(uint64_t);
+	return result->edges_needed * (j->input.id_bytes + (j->input.weight ? 4 : 0)) +
+	       (result->reached + 1) * sizeof(uint64_t);
 }
 
 static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)

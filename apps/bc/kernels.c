@@ -24,7 +24,7 @@ SIMT_FN struct walker walker_init(const struct gn_bc_args *a, const int any)
 	struct walker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.any = any;
 	return w;
 }
@@ -213,7 +213,7 @@ GN_SCAN_KERNEL(gn_bc_settle, settle, struct gn_bc_args)
 
 SIMT_FN void gn_bc_have_edges(const struct gn_bc_args *a)
 {
-	const struct gn_scan_reader r = gn_scan_reader_init(&a->scan, 0);
+	const struct gn_scan_reader r = gn_scan_reader_init(&a->scan, 0, 0);
 
 	for (uint64_t k = simt_global_thread(); k < GN_BC_CANDIDATES; k += simt_global_threads())
 		a->candidates[k] = gn_scan_degree(&r, a->candidates[k]) != 0;

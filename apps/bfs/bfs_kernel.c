@@ -29,7 +29,7 @@ SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, 
 	struct reader r;
 
 	r.a = a;
-	r.graph = gn_scan_reader_init(&a->scan, plain);
+	r.graph = gn_scan_reader_init(&a->scan, plain, any);
 	r.ahead = 0;
 	r.count = count;
 	r.any = any;

@@ -27,7 +27,7 @@ SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
 	struct seeker s;
 
 	s.a = a;
-	s.graph = gn_scan_reader_init(&a->scan, 0);
+	s.graph = gn_scan_reader_init(&a->scan, 0, any);
 	s.found = 0;
 	s.any = any;
 	return s;

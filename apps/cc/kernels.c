@@ -23,7 +23,7 @@ SIMT_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, co
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.hooks = 0;
 	w.hook = hook;
 	w.any = any;

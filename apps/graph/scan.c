@@ -22,7 +22,7 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	s->machine = machine;
 	s->graph = graph;
 	s->job = job;
-	s->any = graph->state != NULL;
+	s->any = graph->state != NULL || graph->wide;
 	simt_describe(machine, &s->info);
 	scan->graph = *graph;
 	scan->chunk_edges = chunk_edges;
@@ -139,6 +139,12 @@ static int trouble(const struct gn_scanner *s, struct gn_error *error)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "%s: the neighbours of vertex %u do not ascend; convert the graph again",
 		                    s->job, s->shared.fault_vertex);
+	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR && s->shared.fault_vertex == UINT32_MAX)
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "%s: a neighbour is 2^32 - 1 or more, but the graph has %llu vertices; the "
+		    "graph is damaged, convert or generate it again",
+		    s->job, (unsigned long long)s->graph->vertices);
 	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "%s: neighbour %u is not below the number of vertices, %llu; the graph "

@@ -63,8 +63,9 @@ struct gn_scan {
 
 /*
  * GN_SCAN_KERNEL, GN_SCAN_KERNEL_DECLARE - two kernels of one body(const argument type *, const int any).
- * `name`_kernel, any = 0, is for state in the machine's own memory and nothing else costs it anything;
- * `name`_any_kernel, any = 1, looks where the state is. GN_SCAN_KERNEL_FOR is the one that a scanner needs.
+ * `name`_kernel, any = 0, is for state in the machine's own memory and neighbours of 4 bytes, and nothing
+ * else costs it anything; `name`_any_kernel, any = 1, looks where the state is and how wide a neighbour is.
+ * GN_SCAN_KERNEL_FOR is the one that a scanner needs.
  */
 #define GN_SCAN_KERNEL(name, body, argument_type)       \
 	SIMT_FN void name(const argument_type *a)       \
@@ -89,7 +90,7 @@ struct gn_scanner {
 	const char *job; /* its name, for messages */
 	struct simt_info info;
 	struct gn_scan_shared shared; /* the host's copy between launches */
-	int any;                      /* 1: the kernels must look where the state is */
+	int any;                      /* 1: state is far, or neighbours are wide */
 	struct gn_state *state[GN_STATES];
 	uint32_t states;
 	uint64_t state_end; /* what of the place is taken */

@@ -23,9 +23,10 @@ struct gn_scan_reader {
 	struct gn_cursor neighbours; /* adjacency lists lie side by side; offsets are read at random */
 	uint64_t edges;              /* of the lists that this lane took */
 	int plain;
+	int any; /* as of GN_SCAN_KERNEL */
 };
 
-SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain)
+SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain, const int any)
 {
 	struct gn_scan_reader r;
 
@@ -33,6 +34,7 @@ SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, co
 	r.neighbours = gn_cursor_init(&scan->graph.neighbours);
 	r.edges = 0;
 	r.plain = plain;
+	r.any = any;
 	return r;
 }
 
@@ -49,9 +51,24 @@ SIMT_FN uint64_t gn_scan_offset(const struct gn_scan_reader *r, uint64_t vertex)
 	return r->plain ? r->scan->graph.plain_offsets[vertex] : gn_read_u64(&r->scan->graph.offsets, vertex);
 }
 
+/* A vertex that 32 bits do not hold is none: it becomes the id that no vertex has. */
+SIMT_FN uint32_t gn_scan_wide_neighbour(struct gn_cursor *c, uint64_t edge)
+{
+	const uint64_t vertex = gn_cursor_read_u64(c, edge);
+
+	return vertex < 0xffffffffu ? (uint32_t)vertex : 0xffffffffu;
+}
+
+/* The neighbour of an edge, by a cursor over the neighbours. */
+SIMT_FN uint32_t gn_scan_read(const struct gn_scan *scan, struct gn_cursor *c, uint64_t edge, const int any)
+{
+	return any && scan->graph.wide ? gn_scan_wide_neighbour(c, edge) : gn_cursor_read_u32(c, edge);
+}
+
 SIMT_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
 {
-	return r->plain ? r->scan->graph.plain_neighbours[edge] : gn_cursor_read_u32(&r->neighbours, edge);
+	return r->plain ? r->scan->graph.plain_neighbours[edge]
+	                : gn_scan_read(r->scan, &r->neighbours, edge, r->any);
 }
 
 SIMT_FN void gn_scan_report(const struct gn_scan *scan, uint32_t fault, uint32_t vertex)

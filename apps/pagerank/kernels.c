@@ -21,7 +21,7 @@ SIMT_FN struct worker worker_init(const struct gn_pagerank_args *a, const int an
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.any = any;
 	return w;
 }
@@ -164,7 +164,7 @@ GN_SCAN_KERNEL(gn_pagerank_push_chunks, push_chunks, struct gn_pagerank_args)
 
 SIMT_FN void degrees(const struct gn_pagerank_args *a, const int any)
 {
-	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0);
+	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0, any);
 	uint64_t widest = 0;
 
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {

@@ -29,7 +29,7 @@ SIMT_FN struct worker worker_init(const struct gn_sssp_args *a, const int any)
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.weights = gn_cursor_init(&a->scan.graph.weights);
 	w.least = a->none;
 	w.reached = 0;

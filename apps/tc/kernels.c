@@ -24,12 +24,12 @@ struct task {
 	uint32_t below;
 };
 
-SIMT_FN struct worker worker_init(const struct gn_tc_args *a)
+SIMT_FN struct worker worker_init(const struct gn_tc_args *a, const int any)
 {
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.longer = gn_cursor_init(&a->scan.graph.neighbours);
 	w.triangles = 0;
 	w.looked_up = 0;
@@ -55,7 +55,7 @@ SIMT_FN int is_in(struct worker *w, struct gn_scan_edges list, uint32_t vertex)
 {
 	while (list.begin < list.end) {
 		const uint64_t middle = list.begin + length(list) / 2;
-		const uint32_t there = gn_cursor_read_u32(&w->longer, middle);
+		const uint32_t there = gn_scan_read(&w->a->scan, &w->longer, middle, w->graph.any);
 
 		if (there == vertex)
 			return 1;
@@ -195,17 +195,17 @@ SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uin
 	}
 }
 
-SIMT_FN void gn_tc_count(const struct gn_tc_args *a)
+SIMT_FN void count_lists(const struct gn_tc_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		visit_vertices(&w, warp, at, gn_scan_taken_end(s, at));
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_tc_count, struct gn_tc_args)
+GN_SCAN_KERNEL(gn_tc_count, count_lists, struct gn_tc_args)
 
 /* All lanes of the warp: each takes an edge of the chunk. */
 SIMT_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_chunk *chunk)
@@ -222,15 +222,15 @@ SIMT_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_c
 	}
 }
 
-SIMT_FN void gn_tc_count_chunks(const struct gn_tc_args *a)
+SIMT_FN void count_chunks(const struct gn_tc_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
 			visit_chunk(&w, warp, &s->chunks[k]);
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_tc_count_chunks, struct gn_tc_args)
+GN_SCAN_KERNEL(gn_tc_count_chunks, count_chunks, struct gn_tc_args)
