@@ -76,9 +76,9 @@ static json_t *choice_json(const struct graph_report *r)
 
 json_t *graph_report_graph(const struct graph_report *r)
 {
-	return json_pack("{s:o, s:I, s:I, s:I}", "path", tool_json_text(r->options->graph), "vertices",
-	                 (json_int_t)r->input->vertices, "edges", (json_int_t)r->input->edges, "bytes",
-	                 (json_int_t)r->input->bytes);
+	return json_pack("{s:o, s:I, s:I, s:i, s:I}", "path", tool_json_text(r->options->graph), "vertices",
+	                 (json_int_t)r->input->vertices, "edges", (json_int_t)r->input->edges, "id_bits",
+	                 (int)(8 * r->input->id_bytes), "bytes", (json_int_t)r->input->bytes);
 }
 
 static json_t *rest_json(const struct graph_report *r)
