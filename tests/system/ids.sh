@@ -30,8 +30,11 @@ same() {
   for way in '--warp-width 1 --page 512 --cache 8K' '--warp-width 32 --page 512 --cache 8K' '--store host --mode direct' \
     '--store host --mode auto' '--warp-width 32 --state host'; do
     # shellcheck disable=SC2086 # several options
-    "$grapnel" "$job" wide.gng "$@" $way --verify --out got.bin >said 2>&1 && cmp want.bin got.bin ||
-      { echo "$job wide.gng $* $way:"; cat said; exit 1; }
+    if ! "$grapnel" "$job" wide.gng "$@" $way --verify --out got.bin >said 2>&1 || ! cmp want.bin got.bin; then
+      echo "$job wide.gng $* $way:"
+      cat said
+      exit 1
+    fi
     runs=$((runs + 1))
   done
 }
