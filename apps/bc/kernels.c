@@ -19,7 +19,7 @@ struct walker {
 	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct walker walker_init(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN struct walker walker_init(const struct gn_bc_args *a, const int any)
 {
 	struct walker w;
 
@@ -51,7 +51,7 @@ SIMT_FN uint64_t bits_of(double value)
  * Each lane has a value for its vertex, or for GN_BC_NONE; lanes of one vertex lie side by side, and one of
  * them adds the sum.
  */
-SIMT_FN void add_by_vertex(const struct walker *w, uint32_t warp, uint32_t vertex, double value)
+SIMT_INLINE_FN void add_by_vertex(const struct walker *w, uint32_t warp, uint32_t vertex, double value)
 {
 	const uint32_t lane = simt_lane(), width = simt_warp_width();
 	const uint32_t behind = simt_shfl_u32(warp, vertex, lane + 1 < width ? lane + 1 : lane);
@@ -69,13 +69,13 @@ SIMT_FN void add_by_vertex(const struct walker *w, uint32_t warp, uint32_t verte
 
 /* ---- edges ---- */
 
-SIMT_FN uint32_t depth_of(const struct gn_bc_args *a, uint32_t vertex, const int any)
+SIMT_INLINE_FN uint32_t depth_of(const struct gn_bc_args *a, uint32_t vertex, const int any)
 {
 	return gn_state_load_u32(&a->depth, any, vertex);
 }
 
 /* One lane: does an edge lead to the next level? *found: the lane was the first to see the vertex. */
-SIMT_FN int reaches(const struct gn_bc_args *a, uint32_t vertex, int *found, const int any)
+SIMT_INLINE_FN int reaches(const struct gn_bc_args *a, uint32_t vertex, int *found, const int any)
 {
 	const uint32_t none = (uint32_t)GN_BC_NONE;
 	const uint32_t depth = depth_of(a, vertex, any);
@@ -85,13 +85,13 @@ SIMT_FN int reaches(const struct gn_bc_args *a, uint32_t vertex, int *found, con
 }
 
 /* One lane: where does its edge lead? Returns 0 if it has none, or none to a vertex. */
-SIMT_FN int end_of(struct walker *w, const struct gn_scan_edge *mine, uint32_t *to)
+SIMT_INLINE_FN int end_of(struct walker *w, const struct gn_scan_edge *mine, uint32_t *to)
 {
 	*to = mine->is ? gn_scan_neighbour(&w->graph, mine->edge) : 0;
 	return mine->is && gn_scan_is_vertex(&w->a->scan, *to);
 }
 
-SIMT_FN void forward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void forward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct walker *w = (struct walker *)job;
 	const struct gn_bc_args *a = w->a;
@@ -111,7 +111,7 @@ SIMT_FN void forward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, forward_round);
 }
 
-SIMT_FN void backward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void backward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct walker *w = (struct walker *)job;
 	uint32_t to;
@@ -126,7 +126,7 @@ SIMT_FN void backward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, backward_round);
 }
 
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct walker *w = (struct walker *)job;
 	const uint32_t vertex = gn_state_get_u32(&w->a->order, w->any, w->a->level + item);
@@ -145,7 +145,7 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 
 /* ---- kernels ---- */
 
-SIMT_FN void forward_lists(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void forward_lists(const struct gn_bc_args *a, const int any)
 {
 	struct walker w = walker_init(a, any);
 
@@ -154,7 +154,7 @@ SIMT_FN void forward_lists(const struct gn_bc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bc_forward, forward_lists, struct gn_bc_args)
 
-SIMT_FN void forward_chunks(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void forward_chunks(const struct gn_bc_args *a, const int any)
 {
 	struct walker w = walker_init(a, any);
 
@@ -163,7 +163,7 @@ SIMT_FN void forward_chunks(const struct gn_bc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bc_forward_chunks, forward_chunks, struct gn_bc_args)
 
-SIMT_FN void backward_lists(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void backward_lists(const struct gn_bc_args *a, const int any)
 {
 	struct walker w = walker_init(a, any);
 
@@ -172,7 +172,7 @@ SIMT_FN void backward_lists(const struct gn_bc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bc_backward, backward_lists, struct gn_bc_args)
 
-SIMT_FN void backward_chunks(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void backward_chunks(const struct gn_bc_args *a, const int any)
 {
 	struct walker w = walker_init(a, any);
 
@@ -181,7 +181,7 @@ SIMT_FN void backward_chunks(const struct gn_bc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bc_backward_chunks, backward_chunks, struct gn_bc_args)
 
-SIMT_FN void clear(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void clear(const struct gn_bc_args *a, const int any)
 {
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
 		const int is_source = v == a->source;
@@ -196,7 +196,7 @@ SIMT_FN void clear(const struct gn_bc_args *a, const int any)
 GN_SCAN_KERNEL(gn_bc_clear, clear, struct gn_bc_args)
 
 /* Beyond 2^1000 paths a quotient may be smaller than a double can hold exactly. */
-SIMT_FN void settle(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void settle(const struct gn_bc_args *a, const int any)
 {
 	for (uint64_t k = simt_global_thread(); k < a->scan.item_count; k += simt_global_threads()) {
 		const uint32_t v = gn_state_get_u32(&a->order, any, a->level + k);

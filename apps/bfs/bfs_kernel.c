@@ -23,8 +23,8 @@ struct reader {
 	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, const int count,
-                                  const int any)
+SIMT_INLINE_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, const int count,
+                                         const int any)
 {
 	struct reader r;
 
@@ -36,7 +36,7 @@ SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, 
 	return r;
 }
 
-SIMT_FN void reader_end(struct reader *r)
+SIMT_INLINE_FN void reader_end(struct reader *r)
 {
 	gn_scan_reader_end(&r->graph);
 	if (r->count && r->ahead)
@@ -44,7 +44,7 @@ SIMT_FN void reader_end(struct reader *r)
 }
 
 /* Is this the first time the neighbour is seen? */
-SIMT_FN int discover(const struct gn_bfs_args *a, uint32_t vertex, const int any)
+SIMT_INLINE_FN int discover(const struct gn_bfs_args *a, uint32_t vertex, const int any)
 {
 	const uint32_t none = (uint32_t)GN_BFS_NONE;
 
@@ -53,7 +53,7 @@ SIMT_FN int discover(const struct gn_bfs_args *a, uint32_t vertex, const int any
 }
 
 /* All lanes of the warp, those without an edge too. */
-SIMT_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
+SIMT_INLINE_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
 {
 	const uint32_t vertex = has_edge ? gn_scan_neighbour(&r->graph, edge) : 0;
 	const int found = has_edge && discover(r->a, vertex, r->any);
@@ -64,14 +64,14 @@ SIMT_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
 }
 
 /* All lanes of the warp scan edges begin to end - 1. */
-SIMT_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t edge = begin; edge < end; edge += simt_warp_width())
 		visit(r, warp, edge + simt_lane() < end, edge + simt_lane());
 }
 
 /* Each lane has edges, or none; all lanes of the warp scan all of them. */
-SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges edges)
+SIMT_INLINE_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges edges)
 {
 	const uint32_t width = simt_warp_width(),
 	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
@@ -86,7 +86,7 @@ SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges
 }
 
 /* The same where at most one lane has any: there is nothing to divide. */
-SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges edges, uint32_t owner)
+SIMT_INLINE_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges edges, uint32_t owner)
 {
 	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
 }
@@ -95,14 +95,14 @@ SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges ed
  * The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this
  * level.
  */
-SIMT_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex, const int any)
+SIMT_INLINE_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex, const int any)
 {
 	*vertex = a->dense ? (uint32_t)k : a->frontier[k];
 	return !a->dense || gn_state_load_u32(&a->depth, any, k) == a->level;
 }
 
 /* Items begin to end - 1: each lane looks at one. */
-SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t k = begin; k < end; k += simt_warp_width()) {
 		const uint64_t mine = k + simt_lane();
@@ -119,7 +119,7 @@ SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint6
 	}
 }
 
-SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int count, const int any)
+SIMT_INLINE_FN void expand(const struct gn_bfs_args *a, const int plain, const int count, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
@@ -130,7 +130,7 @@ SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int coun
 	reader_end(&r);
 }
 
-SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count, const int any)
+SIMT_INLINE_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
@@ -142,13 +142,13 @@ SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int
 	reader_end(&r);
 }
 
-SIMT_FN void expand_lists(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void expand_lists(const struct gn_bfs_args *a, const int any)
 {
 	expand(a, 0, 0, any);
 }
 GN_SCAN_KERNEL(gn_bfs_expand, expand_lists, struct gn_bfs_args)
 
-SIMT_FN void expand_chunks(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void expand_chunks(const struct gn_bfs_args *a, const int any)
 {
 	scan_chunks(a, 0, 0, any);
 }
@@ -166,13 +166,13 @@ SIMT_FN void gn_bfs_chunks_plain(const struct gn_bfs_args *a)
 }
 SIMT_KERNEL(gn_bfs_chunks_plain, struct gn_bfs_args)
 
-SIMT_FN void expand_counted(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void expand_counted(const struct gn_bfs_args *a, const int any)
 {
 	expand(a, 0, 1, any);
 }
 GN_SCAN_KERNEL(gn_bfs_expand_counted, expand_counted, struct gn_bfs_args)
 
-SIMT_FN void chunks_counted(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void chunks_counted(const struct gn_bfs_args *a, const int any)
 {
 	scan_chunks(a, 0, 1, any);
 }

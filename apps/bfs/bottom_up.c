@@ -22,7 +22,7 @@ struct seeker {
 	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
 {
 	struct seeker s;
 
@@ -33,20 +33,20 @@ SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
 	return s;
 }
 
-SIMT_FN void seeker_end(struct seeker *s)
+SIMT_INLINE_FN void seeker_end(struct seeker *s)
 {
 	gn_scan_reader_end(&s->graph);
 	if (s->found)
 		simt_reduce_add_relaxed_dev_u64(&s->a->scan.shared->found, s->found);
 }
 
-SIMT_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex, const int any)
+SIMT_INLINE_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex, const int any)
 {
 	return gn_state_load_u32(&a->depth, any, vertex);
 }
 
 /* One lane: does this edge lead to the frontier? */
-SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
+SIMT_INLINE_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
 {
 	const uint32_t neighbour = gn_scan_neighbour(&s->graph, edge);
 
@@ -56,7 +56,7 @@ SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
 }
 
 /* One lane: a parent among the list's first edges; begin goes behind those that were read. */
-SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
+SIMT_INLINE_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
 {
 	const uint64_t left = list->end - list->begin;
 	const uint64_t end = list->begin + (left < GN_BFS_ALONE ? left : (uint64_t)GN_BFS_ALONE);
@@ -68,7 +68,7 @@ SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
 }
 
 /* All lanes of the warp look for a parent among edges begin to end - 1, and stop at the first. */
-SIMT_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (; begin < end; begin += simt_warp_width()) {
 		const uint64_t edge = begin + simt_lane();
@@ -83,7 +83,7 @@ SIMT_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint6
  * All lanes of the warp: a parent in what is left of one lane's list. All pass the same edges. What is behind
  * a chunk without one is put aside.
  */
-SIMT_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+SIMT_INLINE_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
 {
 	const int is_long = list.end - list.begin > GN_SCAN_CHUNK;
 	const uint64_t end = is_long ? list.begin + GN_SCAN_CHUNK : list.end;
@@ -96,7 +96,7 @@ SIMT_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct g
 }
 
 /* Each lane has what is left of its vertex's list, or nothing: did it find a parent? */
-SIMT_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+SIMT_INLINE_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
 {
 	int found = 0;
 
@@ -112,7 +112,7 @@ SIMT_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct 
 }
 
 /* All lanes of the warp, each for one vertex, those past the last vertex too: was a parent found? */
-SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
+SIMT_INLINE_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 {
 	struct gn_scan_edges list = {0, 0};
 	int found = 0;
@@ -130,7 +130,7 @@ SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 }
 
 /* Chunks of several warps may be of one vertex, and several vertices of one word. */
-SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
+SIMT_INLINE_FN void adopt(struct seeker *s, uint32_t vertex)
 {
 	const uint32_t none = (uint32_t)GN_BFS_NONE;
 
@@ -142,7 +142,7 @@ SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
 }
 
 /* All lanes of the warp: another chunk of the vertex may have had a parent by now. */
-SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
+SIMT_INLINE_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
 {
 	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex, s->any) == (uint32_t)GN_BFS_NONE;
 
@@ -151,7 +151,7 @@ SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_ch
 		adopt(s, chunk->vertex);
 }
 
-SIMT_FN void parents(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	struct seeker s = seeker_init(a, any);
@@ -171,7 +171,7 @@ SIMT_FN void parents(const struct gn_bfs_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)
 
-SIMT_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	struct seeker s = seeker_init(a, any);
@@ -184,7 +184,7 @@ SIMT_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bfs_parents_chunks, parents_chunks, struct gn_bfs_args)
 
-SIMT_FN void mark(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void mark(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 

@@ -18,7 +18,7 @@ struct worker {
 	int any;  /* as of state_device.h */
 };
 
-SIMT_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, const int any)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, const int any)
 {
 	struct worker w;
 
@@ -30,26 +30,26 @@ SIMT_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, co
 	return w;
 }
 
-SIMT_FN void worker_end(struct worker *w)
+SIMT_INLINE_FN void worker_end(struct worker *w)
 {
 	gn_scan_reader_end(&w->graph);
 	if (w->hooks)
 		simt_reduce_add_relaxed_dev_u64(&w->a->scan.shared->found, w->hooks);
 }
 
-SIMT_FN uint32_t label_of(const struct gn_cc_args *a, uint32_t vertex, const int any)
+SIMT_INLINE_FN uint32_t label_of(const struct gn_cc_args *a, uint32_t vertex, const int any)
 {
 	return gn_state_load_u32(&a->label, any, vertex);
 }
 
 /* Put the root `high` below `low`, which is smaller. Is it done? Not if another thread hooked it before. */
-SIMT_FN int hook_root(const struct gn_cc_args *a, uint32_t high, uint32_t low, const int any)
+SIMT_INLINE_FN int hook_root(const struct gn_cc_args *a, uint32_t high, uint32_t low, const int any)
 {
 	return label_of(a, high, any) == high && gn_state_cas_u32(&a->label, any, high, high, low) == high;
 }
 
 /* Where trees are not deeper than one, the labels are roots. If not both are, a later pass does it. */
-SIMT_FN int hook_once(const struct gn_cc_args *a, uint32_t u, uint32_t v, const int any)
+SIMT_INLINE_FN int hook_once(const struct gn_cc_args *a, uint32_t u, uint32_t v, const int any)
 {
 	const uint32_t x = label_of(a, u, any), y = label_of(a, v, any);
 
@@ -60,7 +60,7 @@ SIMT_FN int hook_once(const struct gn_cc_args *a, uint32_t u, uint32_t v, const 
  * Climb from both ends until they meet or a root was hooked (Sutton, Ben-Nun and Barak, "Optimizing parallel
  * graph connectivity computation via subgraph sampling", 2018).
  */
-SIMT_FN int link_trees(const struct gn_cc_args *a, uint32_t u, uint32_t v, const int any)
+SIMT_INLINE_FN int link_trees(const struct gn_cc_args *a, uint32_t u, uint32_t v, const int any)
 {
 	uint32_t x = label_of(a, u, any), y = label_of(a, v, any);
 
@@ -78,7 +78,7 @@ SIMT_FN int link_trees(const struct gn_cc_args *a, uint32_t u, uint32_t v, const
 }
 
 /* One lane: the edge of a vertex. */
-SIMT_FN void visit(struct worker *w, uint32_t vertex, uint64_t edge)
+SIMT_INLINE_FN void visit(struct worker *w, uint32_t vertex, uint64_t edge)
 {
 	const uint32_t neighbour = gn_scan_neighbour(&w->graph, edge);
 
@@ -89,14 +89,15 @@ SIMT_FN void visit(struct worker *w, uint32_t vertex, uint64_t edge)
 }
 
 /* All lanes of the warp visit edges begin to end - 1 of one vertex. */
-SIMT_FN void visit_list(struct worker *w, uint32_t vertex, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void visit_list(struct worker *w, uint32_t vertex, uint64_t begin, uint64_t end)
 {
 	for (uint64_t edge = begin + simt_lane(); edge < end; edge += simt_warp_width())
 		visit(w, vertex, edge);
 }
 
 /* Lane l has edges of vertex first + l, or none; all lanes of the warp visit all of them. */
-SIMT_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges)
+SIMT_INLINE_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first,
+                                   struct gn_scan_edges edges)
 {
 	const uint32_t width = simt_warp_width(),
 	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
@@ -113,15 +114,15 @@ SIMT_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first, str
 }
 
 /* The same where at most one lane has any. */
-SIMT_FN void visit_alone(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges,
-                         uint32_t owner)
+SIMT_INLINE_FN void visit_alone(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges,
+                                uint32_t owner)
 {
 	visit_list(w, first + owner, simt_shfl_u64(warp, edges.begin, owner),
 	           simt_shfl_u64(warp, edges.end, owner));
 }
 
 /* One lane: the edges of its vertex that this launch is to read; what is too long is put aside. */
-SIMT_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
+SIMT_INLINE_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
 {
 	const struct gn_cc_args *a = w->a;
 	struct gn_scan_edges list = {0, 0};
@@ -136,7 +137,7 @@ SIMT_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
 }
 
 /* Vertices begin to end - 1: each lane has one. */
-SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
 		struct gn_scan_edges edges = {0, 0};
@@ -152,7 +153,7 @@ SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uin
 	}
 }
 
-SIMT_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any)
+SIMT_INLINE_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
@@ -163,7 +164,7 @@ SIMT_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any
 	worker_end(&w);
 }
 
-SIMT_FN void visit_chunks(const struct gn_cc_args *a, const int hook, const int any)
+SIMT_INLINE_FN void visit_chunks(const struct gn_cc_args *a, const int hook, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
@@ -176,32 +177,32 @@ SIMT_FN void visit_chunks(const struct gn_cc_args *a, const int hook, const int 
 	worker_end(&w);
 }
 
-SIMT_FN void hook_lists(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void hook_lists(const struct gn_cc_args *a, const int any)
 {
 	visit_all(a, 1, any);
 }
 GN_SCAN_KERNEL(gn_cc_hook, hook_lists, struct gn_cc_args)
 
-SIMT_FN void hook_chunks(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void hook_chunks(const struct gn_cc_args *a, const int any)
 {
 	visit_chunks(a, 1, any);
 }
 GN_SCAN_KERNEL(gn_cc_hook_chunks, hook_chunks, struct gn_cc_args)
 
-SIMT_FN void link_lists(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void link_lists(const struct gn_cc_args *a, const int any)
 {
 	visit_all(a, 0, any);
 }
 GN_SCAN_KERNEL(gn_cc_link, link_lists, struct gn_cc_args)
 
-SIMT_FN void link_chunks(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void link_chunks(const struct gn_cc_args *a, const int any)
 {
 	visit_chunks(a, 0, any);
 }
 GN_SCAN_KERNEL(gn_cc_link_chunks, link_chunks, struct gn_cc_args)
 
 /* Each vertex is changed by one thread; others may read its old label, which leads to the same root. */
-SIMT_FN void compress(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void compress(const struct gn_cc_args *a, const int any)
 {
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
 		const uint32_t label = label_of(a, (uint32_t)v, any);
@@ -217,7 +218,7 @@ GN_SCAN_KERNEL(gn_cc_compress, compress, struct gn_cc_args)
 
 /* Fibonacci hashing: products with 2^64 divided by the golden ratio are spread evenly over the 64-bit
  * numbers. */
-SIMT_FN void sample(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void sample(const struct gn_cc_args *a, const int any)
 {
 	for (uint64_t k = simt_global_thread(); k < GN_CC_SAMPLES; k += simt_global_threads()) {
 		const uint64_t spread = (k + 1) * 0x9e3779b97f4a7c15u >> 32;

@@ -26,7 +26,8 @@ struct gn_scan_reader {
 	int any; /* as of GN_SCAN_KERNEL */
 };
 
-SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain, const int any)
+SIMT_INLINE_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain,
+                                                         const int any)
 {
 	struct gn_scan_reader r;
 
@@ -60,12 +61,13 @@ SIMT_FN uint32_t gn_scan_wide_neighbour(struct gn_cursor *c, uint64_t edge)
 }
 
 /* The neighbour of an edge, by a cursor over the neighbours. */
-SIMT_FN uint32_t gn_scan_read(const struct gn_scan *scan, struct gn_cursor *c, uint64_t edge, const int any)
+SIMT_INLINE_FN uint32_t gn_scan_read(const struct gn_scan *scan, struct gn_cursor *c, uint64_t edge,
+                                     const int any)
 {
 	return any && scan->graph.wide ? gn_scan_wide_neighbour(c, edge) : gn_cursor_read_u32(c, edge);
 }
 
-SIMT_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
+SIMT_INLINE_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
 {
 	return r->plain ? r->scan->graph.plain_neighbours[edge]
 	                : gn_scan_read(r->scan, &r->neighbours, edge, r->any);

@@ -14,7 +14,7 @@
 
 #include "state.h"
 
-SIMT_FN int gn_state_is_near(const struct gn_state *s, const int any)
+SIMT_INLINE_FN int gn_state_is_near(const struct gn_state *s, const int any)
 {
 	return !any || s->near;
 }
@@ -23,28 +23,28 @@ SIMT_FN int gn_state_is_near(const struct gn_state *s, const int any)
  * Has a word of far state failed to be read or written? Where a loop ends only by a change of its own it must
  * ask, because a change that fails changes nothing.
  */
-SIMT_FN int gn_state_is_lost(const struct gn_state *s, const int any)
+SIMT_INLINE_FN int gn_state_is_lost(const struct gn_state *s, const int any)
 {
 	return !gn_state_is_near(s, any) && simt_load_relaxed_sys_u32(&s->far.failure->state);
 }
 
-SIMT_FN uint32_t gn_state_get_u32(const struct gn_state *s, const int any, uint64_t vertex)
+SIMT_INLINE_FN uint32_t gn_state_get_u32(const struct gn_state *s, const int any, uint64_t vertex)
 {
 	return gn_state_is_near(s, any) ? ((const uint32_t *)s->near)[vertex] : gn_read_u32(&s->far, vertex);
 }
 
-SIMT_FN uint64_t gn_state_get_u64(const struct gn_state *s, const int any, uint64_t vertex)
+SIMT_INLINE_FN uint64_t gn_state_get_u64(const struct gn_state *s, const int any, uint64_t vertex)
 {
 	return gn_state_is_near(s, any) ? ((const uint64_t *)s->near)[vertex] : gn_read_u64(&s->far, vertex);
 }
 
-SIMT_FN double gn_state_get_f64(const struct gn_state *s, const int any, uint64_t vertex)
+SIMT_INLINE_FN double gn_state_get_f64(const struct gn_state *s, const int any, uint64_t vertex)
 {
 	return gn_state_is_near(s, any) ? ((const double *)s->near)[vertex] : gn_read_f64(&s->far, vertex);
 }
 
 /* A write that fails is kept by the array, and the host looks for it behind the launch. */
-SIMT_FN void gn_state_set_u32(const struct gn_state *s, const int any, uint64_t vertex, uint32_t value)
+SIMT_INLINE_FN void gn_state_set_u32(const struct gn_state *s, const int any, uint64_t vertex, uint32_t value)
 {
 	if (gn_state_is_near(s, any))
 		((uint32_t *)s->near)[vertex] = value;
@@ -52,7 +52,7 @@ SIMT_FN void gn_state_set_u32(const struct gn_state *s, const int any, uint64_t 
 		gn_write_u32(&s->far, vertex, value);
 }
 
-SIMT_FN void gn_state_set_u64(const struct gn_state *s, const int any, uint64_t vertex, uint64_t value)
+SIMT_INLINE_FN void gn_state_set_u64(const struct gn_state *s, const int any, uint64_t vertex, uint64_t value)
 {
 	if (gn_state_is_near(s, any))
 		((uint64_t *)s->near)[vertex] = value;
@@ -60,7 +60,7 @@ SIMT_FN void gn_state_set_u64(const struct gn_state *s, const int any, uint64_t 
 		gn_write_u64(&s->far, vertex, value);
 }
 
-SIMT_FN void gn_state_set_f64(const struct gn_state *s, const int any, uint64_t vertex, double value)
+SIMT_INLINE_FN void gn_state_set_f64(const struct gn_state *s, const int any, uint64_t vertex, double value)
 {
 	if (gn_state_is_near(s, any))
 		((double *)s->near)[vertex] = value;
@@ -68,13 +68,14 @@ SIMT_FN void gn_state_set_f64(const struct gn_state *s, const int any, uint64_t 
 		gn_write_f64(&s->far, vertex, value);
 }
 
-SIMT_FN uint32_t gn_state_load_u32(const struct gn_state *s, const int any, uint64_t vertex)
+SIMT_INLINE_FN uint32_t gn_state_load_u32(const struct gn_state *s, const int any, uint64_t vertex)
 {
 	return gn_state_is_near(s, any) ? simt_load_relaxed_dev_u32((const uint32_t *)s->near + vertex)
 	                                : gn_read_u32(&s->far, vertex);
 }
 
-SIMT_FN void gn_state_store_u32(const struct gn_state *s, const int any, uint64_t vertex, uint32_t value)
+SIMT_INLINE_FN void gn_state_store_u32(const struct gn_state *s, const int any, uint64_t vertex,
+                                       uint32_t value)
 {
 	if (gn_state_is_near(s, any))
 		simt_store_relaxed_dev_u32((uint32_t *)s->near + vertex, value);
@@ -83,21 +84,22 @@ SIMT_FN void gn_state_store_u32(const struct gn_state *s, const int any, uint64_
 }
 
 /* Returns the word before; so does min. */
-SIMT_FN uint32_t gn_state_cas_u32(const struct gn_state *s, const int any, uint64_t vertex, uint32_t expected,
-                                  uint32_t value)
+SIMT_INLINE_FN uint32_t gn_state_cas_u32(const struct gn_state *s, const int any, uint64_t vertex,
+                                         uint32_t expected, uint32_t value)
 {
 	return gn_state_is_near(s, any)
 	           ? simt_cas_relaxed_dev_u32((uint32_t *)s->near + vertex, expected, value)
 	           : gn_cas_u32(&s->far, vertex, expected, value);
 }
 
-SIMT_FN uint32_t gn_state_min_u32(const struct gn_state *s, const int any, uint64_t vertex, uint32_t value)
+SIMT_INLINE_FN uint32_t gn_state_min_u32(const struct gn_state *s, const int any, uint64_t vertex,
+                                         uint32_t value)
 {
 	return gn_state_is_near(s, any) ? simt_min_relaxed_dev_u32((uint32_t *)s->near + vertex, value)
 	                                : gn_min_u32(&s->far, vertex, value);
 }
 
-SIMT_FN void gn_state_add_u64(const struct gn_state *s, const int any, uint64_t vertex, uint64_t by)
+SIMT_INLINE_FN void gn_state_add_u64(const struct gn_state *s, const int any, uint64_t vertex, uint64_t by)
 {
 	if (gn_state_is_near(s, any))
 		simt_reduce_add_relaxed_dev_u64((uint64_t *)s->near + vertex, by);
@@ -105,7 +107,7 @@ SIMT_FN void gn_state_add_u64(const struct gn_state *s, const int any, uint64_t 
 		gn_add_u64(&s->far, vertex, by);
 }
 
-SIMT_FN void gn_state_add_f64(const struct gn_state *s, const int any, uint64_t vertex, double by)
+SIMT_INLINE_FN void gn_state_add_f64(const struct gn_state *s, const int any, uint64_t vertex, double by)
 {
 	if (gn_state_is_near(s, any))
 		simt_reduce_add_relaxed_dev_f64((double *)s->near + vertex, by);

@@ -16,7 +16,7 @@ struct worker {
 	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct worker worker_init(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w;
 
@@ -26,7 +26,7 @@ SIMT_FN struct worker worker_init(const struct gn_pagerank_args *a, const int an
 	return w;
 }
 
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct worker *w = (struct worker *)job;
 	const uint32_t vertex = (uint32_t)item;
@@ -46,7 +46,7 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 /* ---- pull ---- */
 
 /* What comes along an edge to the vertex that has it in its list. */
-SIMT_FN uint64_t share_from(struct worker *w, uint64_t edge)
+SIMT_INLINE_FN uint64_t share_from(struct worker *w, uint64_t edge)
 {
 	const uint32_t from = gn_scan_neighbour(&w->graph, edge);
 
@@ -80,7 +80,7 @@ SIMT_FN uint64_t sum_of_equals(uint32_t warp, uint32_t key, uint64_t value)
 }
 
 /* The first of the lanes with a vertex adds what has come for it. */
-SIMT_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	const uint32_t key = mine.is ? mine.vertex : 0xffffffffu;
@@ -91,7 +91,7 @@ SIMT_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 		gn_state_add_u64(&w->a->come, w->any, key, sum);
 }
 
-SIMT_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
+SIMT_INLINE_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 {
 	struct worker *w = (struct worker *)job;
 	uint64_t sum = 0;
@@ -103,7 +103,7 @@ SIMT_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 		gn_state_add_u64(&w->a->come, w->any, part.vertex, sum);
 }
 
-SIMT_FN void pull_lists(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void pull_lists(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -112,7 +112,7 @@ SIMT_FN void pull_lists(const struct gn_pagerank_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_pagerank_pull, pull_lists, struct gn_pagerank_args)
 
-SIMT_FN void pull_chunks(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void pull_chunks(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -123,7 +123,7 @@ GN_SCAN_KERNEL(gn_pagerank_pull_chunks, pull_chunks, struct gn_pagerank_args)
 
 /* ---- push ---- */
 
-SIMT_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	uint32_t to;
@@ -142,7 +142,7 @@ SIMT_FN void push_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, push_round);
 }
 
-SIMT_FN void push_lists(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void push_lists(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -151,7 +151,7 @@ SIMT_FN void push_lists(const struct gn_pagerank_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_pagerank_push, push_lists, struct gn_pagerank_args)
 
-SIMT_FN void push_chunks(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void push_chunks(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -162,7 +162,7 @@ GN_SCAN_KERNEL(gn_pagerank_push_chunks, push_chunks, struct gn_pagerank_args)
 
 /* ---- over all vertices ---- */
 
-SIMT_FN void degrees(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void degrees(const struct gn_pagerank_args *a, const int any)
 {
 	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0, any);
 	uint64_t widest = 0;
@@ -178,7 +178,7 @@ SIMT_FN void degrees(const struct gn_pagerank_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_pagerank_degrees, degrees, struct gn_pagerank_args)
 
-SIMT_FN void take(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void take(const struct gn_pagerank_args *a, const int any)
 {
 	uint64_t moved = 0, given = 0;
 

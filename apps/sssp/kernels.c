@@ -24,7 +24,7 @@ struct worker {
 	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct worker worker_init(const struct gn_sssp_args *a, const int any)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_sssp_args *a, const int any)
 {
 	struct worker w;
 
@@ -38,7 +38,7 @@ SIMT_FN struct worker worker_init(const struct gn_sssp_args *a, const int any)
 	return w;
 }
 
-SIMT_FN void worker_end(struct worker *w)
+SIMT_INLINE_FN void worker_end(struct worker *w)
 {
 	struct gn_sssp_counts *c = w->a->counts;
 
@@ -53,7 +53,7 @@ SIMT_FN void worker_end(struct worker *w)
 	simt_reduce_add_relaxed_dev_u64(&c->edges, w->edges);
 }
 
-SIMT_FN uint32_t length_of(const struct gn_sssp_args *a, uint32_t vertex, const int any)
+SIMT_INLINE_FN uint32_t length_of(const struct gn_sssp_args *a, uint32_t vertex, const int any)
 {
 	return gn_state_load_u32(&a->length, any, vertex);
 }
@@ -88,7 +88,7 @@ SIMT_FN uint32_t sum(const struct gn_sssp_args *a, uint32_t length, uint32_t wei
 }
 
 /* The way through an edge to another vertex; none if the weight is no length. */
-SIMT_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uint32_t to)
+SIMT_INLINE_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uint32_t to)
 {
 	const struct gn_sssp_args *a = w->a;
 	const uint32_t kind = a->scan.graph.weight;
@@ -106,7 +106,7 @@ SIMT_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uin
 /* ---- piles ---- */
 
 /* Is this the first time that the vertex is put into the next near pile? */
-SIMT_FN int is_new(const struct gn_sssp_args *a, uint32_t vertex, const int any)
+SIMT_INLINE_FN int is_new(const struct gn_sssp_args *a, uint32_t vertex, const int any)
 {
 	const uint32_t before = gn_state_load_u32(&a->mark, any, vertex);
 
@@ -114,7 +114,7 @@ SIMT_FN int is_new(const struct gn_sssp_args *a, uint32_t vertex, const int any)
 }
 
 /* One lane: follow an edge. Is its end to be put into the next near pile? */
-SIMT_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
+SIMT_INLINE_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
 {
 	const struct gn_sssp_args *a = w->a;
 	uint32_t way;
@@ -133,7 +133,7 @@ SIMT_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
 
 /* ---- a round ---- */
 
-SIMT_FN void relax_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void relax_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	uint32_t to = 0;
@@ -147,7 +147,7 @@ SIMT_FN void relax_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, relax_round);
 }
 
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct worker *w = (struct worker *)job;
 	const struct gn_sssp_args *a = w->a;
@@ -169,14 +169,14 @@ SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
 }
 
 /* A length that has become less meanwhile is as good: the vertex is in a pile again. */
-SIMT_FN uint32_t value_of(void *job, uint32_t vertex)
+SIMT_INLINE_FN uint32_t value_of(void *job, uint32_t vertex)
 {
 	const struct worker *w = (const struct worker *)job;
 
 	return length_of(w->a, vertex, w->any);
 }
 
-SIMT_FN void relax_lists(const struct gn_sssp_args *a, const int any)
+SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -185,7 +185,7 @@ SIMT_FN void relax_lists(const struct gn_sssp_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_sssp_relax, relax_lists, struct gn_sssp_args)
 
-SIMT_FN void relax_chunks(const struct gn_sssp_args *a, const int any)
+SIMT_INLINE_FN void relax_chunks(const struct gn_sssp_args *a, const int any)
 {
 	struct worker w = worker_init(a, any);
 
@@ -197,7 +197,7 @@ GN_SCAN_KERNEL(gn_sssp_relax_chunks, relax_chunks, struct gn_sssp_args)
 /* ---- between the steps ---- */
 
 /* Warps go round all vertices together: lanes put vertices into the list in their order. */
-SIMT_FN void split(const struct gn_sssp_args *a, const int any)
+SIMT_INLINE_FN void split(const struct gn_sssp_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const uint64_t vertices = a->scan.graph.vertices;
