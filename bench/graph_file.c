@@ -78,7 +78,8 @@ static void open_graph(struct bench *b, const char *path, enum way way)
 	b->graph.vertices = b->file.vertices;
 	b->graph.edges = b->file.edges;
 	open_array(b, &b->graph.offsets, b->file.offsets, 8);
-	open_array(b, &b->graph.neighbours, b->file.neighbours, 4);
+	open_array(b, &b->graph.neighbours, b->file.neighbours, b->file.id_bytes);
+	b->graph.wide = b->file.id_bytes == 8;
 	b->result = (uint64_t *)calloc(b->graph.vertices, sizeof *b->result);
 	bench_must(!b->result, "no memory for the result");
 }

@@ -77,7 +77,7 @@ static const struct argp argp = {
     "as in the GAP benchmark. The graph is in a store. The threads of the machine fetch its pages "
     "themselves.\vThe score of a vertex is its part of the shortest paths from the sources, divided by the "
     "largest such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_options_child,
+    graph_state_child,
     NULL,
     NULL,
 };
@@ -212,6 +212,7 @@ int tool_bc(int argc, char **argv)
 	memset(&o, 0, sizeof o);
 	o.seed = 1;
 	graph_options_init(&o.graph, "bc");
+	o.graph.state.vertex_bytes = GN_BC_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	report.verified = -1;
 	job.options = &o.graph;

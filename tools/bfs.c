@@ -102,9 +102,9 @@ static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_er
 }
 
 /* Bytes that the search must read: the edges that it looked at, and the offsets of the reached vertices. */
-static uint64_t needed_bytes(const struct gn_bfs_result *result)
+static uint64_t needed_bytes(const struct graph_job *j, const struct gn_bfs_result *result)
 {
-	return result->edges * sizeof(uint32_t) + (result->reached + 1) * sizeof(uint64_t);
+	return result->edges * j->input.id_bytes + (result->reached + 1) * sizeof(uint64_t);
 }
 
 /* The words and what the graph says of itself decide how it is searched. */
@@ -153,7 +153,7 @@ static int search(void *user, struct graph_job *j, struct graph_search *s, struc
 	s->seconds = found->result.seconds;
 	s->reached = found->result.reached;
 	s->edges = found->result.edges;
-	s->needed_bytes = needed_bytes(&found->result);
+	s->needed_bytes = needed_bytes(j, &found->result);
 	return rc;
 }
 
@@ -254,6 +254,7 @@ int tool_bfs(int argc, char **argv)
 
 	o.algorithm = -1;
 	graph_search_options_init(&o.search, "bfs");
+	o.search.graph.state.vertex_bytes = GN_BFS_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.options = &o.search.graph;
 	job.progress = tool_bar_begin(&bar);

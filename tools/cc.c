@@ -53,7 +53,7 @@ static const struct argp argp = {
     "graph does not say that it is undirected, that is, that every edge is stored in both directions, "
     "--algorithm afforest leaves no vertex out and reads every edge once. What a .gng file says of itself is "
     "believed.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_options_child,
+    graph_state_child,
     NULL,
     NULL,
 };
@@ -159,6 +159,7 @@ int tool_cc(int argc, char **argv)
 	int rc;
 
 	graph_options_init(&o.graph, "cc");
+	o.graph.state.vertex_bytes = GN_CC_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	report.verified = -1;
 	job.options = &o.graph;

@@ -6,7 +6,7 @@
 #include "table_tool.h"
 #include "tool.h"
 
-enum { OPT_TYPES = 256, OPT_SKIP };
+enum { OPT_TYPES = 256, OPT_SKIP, OPT_IDS };
 
 struct request {
 	struct gn_graph_read_options options;
@@ -14,6 +14,7 @@ struct request {
 	const char *in;
 	const char *out;
 	bool is_table; /* out is a .gnt file */
+	unsigned ids;  /* 0: it was not given */
 };
 
 static const struct argp_option options[] = {
@@ -22,6 +23,7 @@ static const struct argp_option options[] = {
      "edges are directed",
      0},
     {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
+    {"ids", OPT_IDS, "BITS", 0, TOOL_IDS_HELP, 0},
     {"types", OPT_TYPES, "LIST", 0,
      "of a table: NAME=TYPE,... for columns whose type is not to be found out; i32, i64, u32, f32, f64, "
      "string or decimal(N), an exact number with N digits behind the point, or none: the column is left out",
@@ -42,7 +44,7 @@ static void check_kind(struct request *c, const struct argp_state *state)
 	if (!c->is_table && from_table)
 		argp_error(state, "%s: a table becomes a .gnt file; give a name that ends in .gnt", c->out);
 	if (!c->is_table)
-		tool_graph_output(state, c->out);
+		tool_graph_output(state, c->out, c->ids);
 	else if (!from_table)
 		argp_error(
 		    state,
@@ -50,8 +52,8 @@ static void check_kind(struct request *c, const struct argp_state *state)
 		    c->in);
 	if (!c->is_table && (c->table.types || c->table.skip_bad))
 		argp_error(state, "--types and --skip-bad-rows are for tables; leave them out");
-	if (c->is_table && (c->options.undirected || c->options.simple))
-		argp_error(state, "--undirected and --simple are for graphs; leave them out");
+	if (c->is_table && (c->options.undirected || c->options.simple || c->ids))
+		argp_error(state, "--undirected, --simple and --ids are for graphs; leave them out");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -61,6 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'u': c->options.undirected = true; return 0;
 	case 's': c->options.simple = true; return 0;
+	case OPT_IDS: c->ids = tool_ids(state, arg); return 0;
 	case OPT_TYPES:
 		if (c->table.types)
 			argp_error(state, "--types is given twice; give one list, NAME=TYPE,NAME=TYPE");
@@ -112,6 +115,7 @@ static int convert(const struct request *c, struct gn_graph *graph, struct gn_er
 		return err;
 	o.progress = tool_bar_begin(&bar);
 	err = gn_graph_read(graph, c->in, &o, e);
+	graph->wide = c->ids == 64;
 	if (!err)
 		err = gn_graph_write(graph, c->out, &o.progress, e);
 	tool_bar_end(&bar);

@@ -9,7 +9,7 @@
 #include "table_tool.h"
 #include "tool.h"
 
-enum { OPT_ROWS = 256, OPT_MACHINE, OPT_MEMORY };
+enum { OPT_ROWS = 256, OPT_MACHINE, OPT_MEMORY, OPT_IDS };
 
 struct request {
 	struct gn_generate_options options;
@@ -20,6 +20,7 @@ struct request {
 	bool scaled;
 	uint64_t rows; /* of a table */
 	bool is_table;
+	unsigned ids; /* 0: it was not given */
 };
 
 static const struct argp_option options[] = {
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
      0},
     {"keep", 'k', NULL, 0,
      "keep self loops and duplicate edges; without this option they are dropped, as GAP does", 0},
+    {"ids", OPT_IDS, "BITS", 0, TOOL_IDS_HELP, 0},
     {"machine", OPT_MACHINE, "NAME", 0,
      "draw and sort the edges of a graph by kernels on this machine: cpu, cuda or cuda:INDEX (default: by "
      "OpenMP's threads)",
@@ -49,10 +51,11 @@ static error_t finish_table(struct argp_state *state, const struct request *g)
 {
 	if (!g->rows)
 		argp_error(state, "the size of the table is not given; give --rows N");
-	if (g->scaled || g->options.undirected || g->options.keep || g->machine.name || g->memory)
-		argp_error(state,
-		           "--scale, --undirected, --keep, --machine and --memory are for graphs; leave "
-		           "them out");
+	if (g->scaled || g->options.undirected || g->options.keep || g->machine.name || g->memory || g->ids)
+		argp_error(
+		    state,
+		    "--scale, --undirected, --keep, --ids, --machine and --memory are for graphs; leave "
+		    "them out");
 	if (!tool_is_table(g->out))
 		argp_error(state, "%s: a table is written as a .gnt file; give a name that ends in .gnt",
 		           g->out);
@@ -77,7 +80,10 @@ static error_t finish(struct argp_state *state, struct request *g)
 	g->options.kind = GN_GENERATOR_KRON;
 	if (!strcmp(g->kind, "urand"))
 		g->options.kind = GN_GENERATOR_URAND;
-	tool_graph_output(state, g->out);
+	if (g->ids == 64 && g->machine.name)
+		argp_error(state, "--machine writes ids of 32 bits; leave --ids out, and convert the file by "
+		                  "grapnel convert --ids 64");
+	tool_graph_output(state, g->out, g->ids);
 	return 0;
 }
 
@@ -93,6 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd': g->options.degree = tool_number(state, "--degree", arg, 0, UINT64_C(1) << 32); return 0;
 	case 's': g->options.seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
 	case OPT_ROWS: g->rows = tool_number(state, "--rows", arg, 1, UINT64_C(1) << 32); return 0;
+	case OPT_IDS: g->ids = tool_ids(state, arg); return 0;
 	case OPT_MACHINE: g->machine.name = arg; return 0;
 	case OPT_MEMORY: g->memory = tool_size(state, "--memory", arg, 1); return 0;
 	case 'u': g->options.undirected = true; return 0;
@@ -164,6 +171,7 @@ static int generate_on_host(const struct request *g, const struct gn_generate_op
 {
 	const int err = gn_graph_generate(graph, o, e);
 
+	graph->wide = g->ids == 64;
 	return err ? err : gn_graph_write(graph, g->out, &o->progress, e);
 }
 

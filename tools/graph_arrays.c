@@ -14,7 +14,7 @@
 static uint64_t others_share(const struct graph_input *in, const struct graph_options *o, uint64_t bytes)
 {
 	const uint64_t least = 16ull * o->far.page_bytes;
-	const double others = (double)in->bytes - 4 * (double)in->edges;
+	const double others = (double)in->bytes - in->id_bytes * (double)in->edges;
 	const uint64_t share = (uint64_t)((double)bytes * others / (double)in->bytes);
 
 	return share < least ? least : share;
@@ -48,7 +48,7 @@ static int open_choice(struct graph_arrays *a, struct simt_machine *machine, con
 	a->pages = c.cache_bytes / GRAPH_AUTO_PAGE;
 	c.offset = in->neighbours_at;
 	c.count = in->edges;
-	c.element_bytes = 4;
+	c.element_bytes = in->id_bytes;
 	c.policy = o->far.policy;
 	return gn_auto_open(&a->graph.choice, machine, in->store, &c, e);
 }
@@ -61,7 +61,7 @@ static int open_neighbours(struct graph_arrays *a, struct simt_machine *machine,
 	/* Without edges there is no section to lay an array over. */
 	config.offset = in->edges ? in->neighbours_at : 0;
 	config.count = in->edges;
-	config.element_bytes = 4;
+	config.element_bytes = in->id_bytes;
 	return gn_array_create(&a->graph.neighbours, machine, &config, e);
 }
 
@@ -97,6 +97,7 @@ int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, cons
 		rc = open_weights(a, machine, in, config, e);
 	a->graph.vertices = in->vertices;
 	a->graph.edges = in->edges;
+	a->graph.wide = in->id_bytes == 8;
 	return rc;
 }
 

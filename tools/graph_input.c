@@ -27,6 +27,7 @@ static void use_sections(struct graph_input *in, const struct graph_options *o, 
 {
 	in->vertices = f->vertices;
 	in->edges = f->edges;
+	in->id_bytes = f->id_bytes;
 	in->offsets_at = f->offsets.at;
 	in->neighbours_at = f->neighbours.at;
 	in->weights_at = f->weights.at;
@@ -104,6 +105,12 @@ static int open_gng(struct graph_input *in, struct simt_machine *machine, const 
 		return rc;
 	in->has_file = true;
 	use_sections(in, o, &in->file);
+	if (in->vertices > GN_GRAPH_MAX_VERTICES)
+		return gn_error_set(
+		    e, -GN_EFBIG,
+		    "%s: the file has %llu vertices, but jobs number vertices by 32 bits; give a "
+		    "graph of at most 2^32 - 1 vertices",
+		    o->graph, (unsigned long long)in->vertices);
 	if (o->undirected && !(in->file.flags & GN_GRAPH_UNDIRECTED))
 		return gn_error_set(e, -GN_EINVAL,
 		                    "%s: the file holds directed edges; make an undirected one with grapnel "
@@ -138,6 +145,7 @@ static int store_graph(struct graph_input *in, struct simt_machine *machine, con
 	const double begin = tool_seconds();
 	int rc;
 
+	in->id_bytes = 4;
 	in->weight = weights ? graph->weight : (uint32_t)GN_WEIGHT_NONE;
 	in->offsets_at = 0;
 	in->neighbours_at = page_up(offsets);

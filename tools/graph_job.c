@@ -124,11 +124,16 @@ int graph_job_open(struct graph_job *j, struct gn_error *e)
 		rc = graph_input_open(&j->input, j->machine, j->options, &j->progress, e);
 	if (!rc)
 		rc = graph_arrays_open(&j->arrays, j->machine, &j->input, j->options, e);
+	if (!rc)
+		rc = graph_state_open(&j->state, j->machine, j->options, j->input.vertices, e);
+	if (j->state.store)
+		j->arrays.graph.state = &j->state;
 	return rc ? rc : make_room(j, e);
 }
 
 void graph_job_close(struct graph_job *j)
 {
+	graph_state_close(&j->state);
 	graph_arrays_close(&j->arrays, j->machine);
 	graph_input_close(&j->input);
 	simt_close(j->machine);
@@ -141,6 +146,8 @@ void graph_job_describe(const struct graph_job *j, struct graph_report *r)
 	r->input = &j->input;
 	simt_describe(j->machine, &r->machine);
 	graph_arrays_describe(&j->arrays, r);
+	if (j->state.cache)
+		gn_cache_describe(j->state.cache, &r->state_cache);
 	gn_store_get_statistics(j->input.store, &r->store);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
 	         r->machine.processors, r->machine.warp_width, graph_mode_name(j->options->mode),

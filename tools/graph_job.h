@@ -14,6 +14,7 @@
 #include "far.h"
 #include "graph/arrays.h"
 #include "graph/file.h"
+#include "graph/state.h"
 #include "tool.h"
 
 #ifdef __cplusplus
@@ -30,6 +31,16 @@ enum { GRAPH_AUTO_PAGE = 65536 };
 
 /* Whether vertices are numbered by their degrees first, and each edge is kept once. */
 enum graph_order { GRAPH_ORDER_NEVER, GRAPH_ORDER_AUTO, GRAPH_ORDER_ALWAYS };
+
+/* Where a job keeps what it knows of each vertex. In the order of the words of --state. */
+enum graph_state_kind { GRAPH_STATE_DEVICE, GRAPH_STATE_HOST, GRAPH_STATE_FILE };
+
+struct graph_state_options {
+	enum graph_state_kind kind;
+	uint64_t cache_bytes;  /* 0: one eighth of the state */
+	uint32_t page_bytes;   /* 0: as suits the store */
+	uint32_t vertex_bytes; /* of a vertex's state; set by a subcommand whose job has any */
+};
 
 struct graph_options {
 	const char *subcommand; /* its name */
@@ -49,6 +60,7 @@ struct graph_options {
 	/* And these two: directed graphs are refused; what the job asks for, after that. */
 	bool undirected_only;
 	enum graph_order order;
+	struct graph_state_options state;
 };
 
 /*
@@ -56,6 +68,9 @@ struct graph_options {
  * struct graph_options as input.
  */
 extern const struct argp_child graph_options_child[];
+
+/* The same for a job that knows something of each vertex: --state, --state-cache and --state-page too. */
+extern const struct argp_child graph_state_child[];
 
 /* graph_options_init - what holds unless the command line says otherwise; o is all 0. */
 void graph_options_init(struct graph_options *o, const char *subcommand);
@@ -71,7 +86,8 @@ struct graph_input {
 	bool has_file, has_graph;
 	bool both_directions; /* every edge is stored in both directions, as the graph's flags say */
 	uint64_t vertices, edges;
-	uint32_t weight; /* GN_WEIGHT_*; NONE also where the weights are not read */
+	uint32_t id_bytes; /* of a neighbour in the store: 4 or 8 */
+	uint32_t weight;   /* GN_WEIGHT_*; NONE also where the weights are not read */
 	uint64_t offsets_at, neighbours_at, weights_at; /* in the store */
 	uint64_t bytes;                                 /* of the arrays that are read */
 	bool ordered;         /* in the store are other numbers of the vertices than in file and graph */
@@ -105,6 +121,14 @@ struct graph_arrays {
 	struct gn_graph_arrays graph;
 };
 
+/*
+ * graph_state_open - a place for the state of so many vertices; nothing where it is on the machine.
+ * @place  all 0. Close in any case.
+ */
+int graph_state_open(struct gn_state_place *place, struct simt_machine *machine,
+                     const struct graph_options *o, uint64_t vertices, struct gn_error *e);
+void graph_state_close(struct gn_state_place *place);
+
 struct graph_report;
 struct graph_searches;
 
@@ -124,6 +148,7 @@ struct graph_job {
 	struct simt_machine *machine;
 	struct graph_input input;
 	struct graph_arrays arrays;
+	struct gn_state_place state; /* of the arrays, if they have one */
 	struct gn_progress progress;
 	uint32_t *result; /* of every vertex */
 };
@@ -142,8 +167,9 @@ struct graph_report {
 	const struct graph_options *options;
 	const struct graph_input *input;
 	struct simt_info machine;
-	struct gn_cache_info cache;  /* zero in direct mode */
-	struct gn_auto_state choice; /* mode auto: at the end */
+	struct gn_cache_info cache;       /* zero in direct mode */
+	struct gn_cache_info state_cache; /* zero where state is on the machine */
+	struct gn_auto_state choice;      /* mode auto: at the end */
 	/* mode auto: in words; empty if nothing was chosen, because there are no edges */
 	char explain[4096];
 	struct gn_store_statistics store;
@@ -163,6 +189,11 @@ double graph_report_teps(const struct graph_report *r);
 /* The table's first lines, what the job says comes behind them, and its last lines. */
 void graph_report_begin(const struct graph_report *r, FILE *to);
 void graph_report_end(const struct graph_report *r, const char *verified, FILE *to);
+
+/* The table's line about the state of vertices, and the JSON object's member; none, and null, on the machine.
+ */
+void graph_state_print(const struct graph_report *r, FILE *to);
+json_t *graph_state_json(const struct graph_report *r);
 
 /* The JSON object's member "graph". */
 json_t *graph_report_graph(const struct graph_report *r);

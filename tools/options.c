@@ -115,7 +115,14 @@ const struct argp_child tool_machine_child[] = {{&tool_machine_argp, 0, NULL, 0}
 
 /* ---- graphs ---- */
 
-void tool_graph_output(const struct argp_state *state, const char *path)
+unsigned tool_ids(const struct argp_state *state, const char *text)
+{
+	static const char *const widths[] = {"32", "64", NULL};
+
+	return tool_word(state, "--ids", text, widths) ? 64 : 32;
+}
+
+void tool_graph_output(const struct argp_state *state, const char *path, unsigned ids)
 {
 	enum gn_graph_format format;
 	struct stat st;
@@ -129,6 +136,9 @@ void tool_graph_output(const struct argp_state *state, const char *path)
 		           "%s: graphs of this format are not written; give a name that ends in .gng, .bel, "
 		           ".bcsr or .bwcsr",
 		           path);
+	if (ids && format != GN_FORMAT_GNG && ids != (format == GN_FORMAT_BEL ? 64u : 32u))
+		argp_error(state, "--ids %u: %s cannot have such ids; give a .gng file, or leave --ids out",
+		           ids, path);
 }
 
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds)

@@ -91,7 +91,7 @@ static const struct argp argp = {
     "up to 1. What vertices without edges would give is given to all vertices alike. What a .gng file says "
     "of itself, that every edge is stored in both directions, is believed.\n\nExit status: 0 success, 1 the "
     "run failed, 2 the command line is wrong.",
-    graph_options_child,
+    graph_state_child,
     NULL,
     NULL,
 };
@@ -236,6 +236,7 @@ int tool_pagerank(int argc, char **argv)
 	if (tool_net_asked(argc, argv))
 		return tool_pagerank_net(argc, argv);
 	graph_options_init(&o.graph, "pagerank");
+	o.graph.state.vertex_bytes = GN_PAGERANK_STATE;
 	o.how.iterations = 20;
 	o.how.tolerance = 1e-4;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);

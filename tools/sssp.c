@@ -111,7 +111,8 @@ static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_er
 /* Bytes that must be read at least: the lists, weights and offsets of the vertices that are reached. */
 static uint64_t needed_bytes(const struct graph_job *j, const struct gn_sssp_result *result)
 {
-	return result->edges_needed * (j->input.weight ? 8 : 4) + (result->reached + 1) * sizeof(uint64_t);
+	return result->edges_needed * (j->input.id_bytes + (j->input.weight ? 4 : 0)) +
+	       (result->reached + 1) * sizeof(uint64_t);
 }
 
 static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
@@ -223,6 +224,7 @@ int tool_sssp(int argc, char **argv)
 	if (tool_net_asked(argc, argv))
 		return tool_sssp_net(argc, argv);
 	graph_search_options_init(&o.search, "sssp");
+	o.search.graph.state.vertex_bytes = GN_SSSP_STATE;
 	o.search.graph.weights = true;
 	o.how.most = 255;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);

@@ -114,8 +114,17 @@ extern const struct argp tool_machine_argp; /* where it is one of several */
 /*
  * tool_graph_output - insist that a graph can be written to path: a usage error unless the name
  * is of a format that is written, or a device. Whether the directory takes a file is gn_graph_writable's.
+ * @ids  32 or 64 for ids of so many bits, which the format must have; 0: as it has
  */
-void tool_graph_output(const struct argp_state *state, const char *path);
+void tool_graph_output(const struct argp_state *state, const char *path, unsigned ids);
+
+/* tool_ids - the value of --ids: 32 or 64. */
+unsigned tool_ids(const struct argp_state *state, const char *text);
+
+#define TOOL_IDS_HELP                                                                                       \
+	"bits of a vertex's number in a .gng file: 32 or 64 (default 32; a .bel file always has 64, .bcsr " \
+	"and "                                                                                              \
+	".bwcsr files 32)"
 
 /* tool_graph_report - one line on stdout about a graph that was written. */
 void tool_graph_report(const char *path, const struct gn_graph *g, double seconds);

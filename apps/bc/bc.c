@@ -10,38 +10,29 @@ struct job {
 	struct gn_scanner scanner;
 	struct gn_bc_args args;
 	struct gn_bc_result *result;
-	uint32_t *order;       /* on the machine: vertices level by level */
 	uint64_t *begin, room; /* where each level begins in order, and where the last one ends */
 	uint32_t levels;
 };
 
 static void free_job(struct job *j)
 {
-	struct simt_machine *machine = j->scanner.machine;
-
-	simt_free(machine, j->args.depth);
-	simt_free(machine, j->args.paths);
-	simt_free(machine, j->args.share);
-	simt_free(machine, j->args.score);
-	simt_free(machine, j->order);
 	free(j->begin);
 	gn_scanner_fini(&j->scanner, &j->args.scan);
 }
 
 static int allocate(struct job *j, struct gn_error *error)
 {
-	struct simt_machine *machine = j->scanner.machine;
-	const uint64_t n = j->scanner.graph->vertices;
+	struct gn_scanner *s = &j->scanner;
+	struct gn_bc_args *a = &j->args;
+	int rc = gn_state_init(s, &a->depth, sizeof(uint32_t), error);
 
-	j->args.depth = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
-	j->args.paths = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
-	j->args.share = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
-	j->args.score = (double *)simt_alloc(machine, n * sizeof(double), SIMT_DEVICE);
-	j->order = (uint32_t *)simt_alloc(machine, n * sizeof(uint32_t), SIMT_DEVICE);
-	if (j->args.depth && j->args.paths && j->args.share && j->args.score && j->order)
-		return 0;
-	return gn_error_set(error, -GN_ENOMEM, "bc: out of memory on the machine for %llu vertices",
-	                    (unsigned long long)n);
+	if (!rc)
+		rc = gn_state_init(s, &a->paths, sizeof(double), error);
+	if (!rc)
+		rc = gn_state_init(s, &a->share, sizeof(double), error);
+	if (!rc)
+		rc = gn_state_init(s, &a->score, sizeof(double), error);
+	return rc ? rc : gn_state_init(s, &a->order, sizeof(uint32_t), error);
 }
 
 /* Room for where so many levels begin. */
@@ -66,32 +57,23 @@ static int room_for(struct job *j, uint64_t levels, struct gn_error *error)
 /* The source is the first level, and one path leads to it. */
 static int start(struct job *j, uint32_t source, struct gn_error *error)
 {
-	struct simt_machine *machine = j->scanner.machine;
-	const uint32_t depth = 0;
-	const double one = 1;
-	int rc = room_for(j, 2, error);
+	const int rc = room_for(j, 2, error);
 
-	if (!rc)
-		rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_bc_clear_kernel,
-		                    j->scanner.graph->vertices, error);
 	if (rc)
 		return rc;
-	rc = simt_move(machine, &j->args.depth[source], &depth, sizeof depth);
-	if (!rc)
-		rc = simt_move(machine, &j->args.paths[source], &one, sizeof one);
-	if (!rc)
-		rc = simt_move(machine, j->order, &source, sizeof source);
+	j->args.source = source;
 	j->begin[0] = 0;
 	j->begin[1] = 1;
 	j->levels = 1;
-	return gn_scanner_machine(&j->scanner, rc, error);
+	return gn_scanner_run(&j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_clear),
+	                      j->scanner.graph->vertices, error);
 }
 
 static uint64_t at_level(struct job *j, uint32_t level)
 {
 	j->args.at = level;
-	j->args.level = j->order + j->begin[level];
-	j->args.next = j->order + j->begin[level + 1];
+	j->args.level = j->begin[level];
+	j->args.next = j->begin[level + 1];
 	j->scanner.shared.found = 0;
 	return j->begin[level + 1] - j->begin[level];
 }
@@ -100,8 +82,9 @@ static int go_forward(struct job *j, struct gn_error *error)
 {
 	for (;;) {
 		const uint64_t vertices = at_level(j, j->levels - 1);
-		int rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_bc_forward_kernel,
-		                          &gn_bc_forward_chunks_kernel, vertices, error);
+		int rc = gn_scanner_lists(
+		    &j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward),
+		    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward_chunks), vertices, error);
 
 		if (rc || !j->scanner.shared.found)
 			return rc;
@@ -115,7 +98,8 @@ static int go_forward(struct job *j, struct gn_error *error)
 
 static int settle(struct job *j, uint64_t vertices, struct gn_error *error)
 {
-	const int rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_bc_settle_kernel, vertices, error);
+	const int rc = gn_scanner_run(&j->scanner, &j->args.scan,
+	                              GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_settle), vertices, error);
 
 	if (rc || !j->scanner.shared.found)
 		return rc;
@@ -133,8 +117,9 @@ static int go_back(struct job *j, struct gn_error *error)
 		const uint64_t vertices = at_level(j, level);
 
 		if (level + 1 < j->levels)
-			rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_bc_backward_kernel,
-			                      &gn_bc_backward_chunks_kernel, vertices, error);
+			rc = gn_scanner_lists(
+			    &j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_backward),
+			    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_backward_chunks), vertices, error);
 		if (!rc)
 			rc = settle(j, vertices, error);
 	}
@@ -172,14 +157,14 @@ static int fetch_scores(struct job *j, float *score, struct gn_error *error)
 	if (!sum)
 		return gn_error_set(error, -GN_ENOMEM, "bc: out of memory for the scores of %llu vertices",
 		                    (unsigned long long)vertices);
-	rc = simt_move(j->scanner.machine, sum, j->args.score, vertices * sizeof *sum);
+	rc = gn_state_read(&j->scanner, &j->args.score, sum, error);
 	for (uint64_t v = 0; v < vertices && !rc; v++)
 		largest = sum[v] > largest ? sum[v] : largest;
 	for (uint64_t v = 0; v < vertices && !rc; v++)
 		score[v] = largest > 0 ? (float)(sum[v] / largest) : 0;
 	j->result->largest = largest;
 	free(sum);
-	return gn_scanner_machine(&j->scanner, rc, error);
+	return rc;
 }
 
 static int check_sources(const struct gn_graph_arrays *graph, const struct gn_bc_options *options,

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+enum { GN_BC_STATE = 32 /* bytes of a vertex's state */ };
+
 struct gn_bc_options {
 	const uint32_t *sources; /* each below graph->vertices; one may come twice, and counts twice */
 	uint32_t source_count;
@@ -32,10 +34,10 @@ struct gn_bc_result {
  * @graph     its arrays; plain pointers are not used
  * @score     host memory, receives graph->vertices scores from 0 to 1; all are 0 if the largest sum is
  * @progress  told the sources done of all; may be NULL
- * Memory on the machine: 32 bytes a vertex and 1/64 byte an edge; on the host, at the end, 8 bytes a vertex.
- * Host. Returns 0; -GN_ERANGE (a source; more than 2^1000 shortest paths to a vertex); -GN_EBADMSG (offsets
- * that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array could not read; what the
- * machine, or gn_auto_adapt, failed with. Then score is not to be used.
+ * Memory on the machine: 32 bytes a vertex, unless graph->state has a place for them, and 1/64 byte an edge;
+ * on the host, at the end, 8 bytes a vertex. Host. Returns 0; -GN_ERANGE (a source; more than 2^1000 shortest
+ * paths to a vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what
+ * an array could not read; what the machine, or gn_auto_adapt, failed with. Then score is not to be used.
  * Source: Brandes, "A faster algorithm for betweenness centrality", 2001.
  */
 int gn_bc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bc_options *options,

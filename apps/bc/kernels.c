@@ -10,19 +10,22 @@
 #include "kernels.h"
 
 #include "graph/scan_visit.h"
+#include "graph/state_device.h"
 
 /* A lane's view of the job. */
 struct walker {
 	const struct gn_bc_args *a;
 	struct gn_scan_reader graph;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct walker walker_init(const struct gn_bc_args *a)
+SIMT_INLINE_FN struct walker walker_init(const struct gn_bc_args *a, const int any)
 {
 	struct walker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
+	w.any = any;
 	return w;
 }
 
@@ -48,7 +51,7 @@ SIMT_FN uint64_t bits_of(double value)
  * Each lane has a value for its vertex, or for GN_BC_NONE; lanes of one vertex lie side by side, and one of
  * them adds the sum.
  */
-SIMT_FN void add_by_vertex(const struct gn_bc_args *a, uint32_t warp, uint32_t vertex, double value)
+SIMT_INLINE_FN void add_by_vertex(const struct walker *w, uint32_t warp, uint32_t vertex, double value)
 {
 	const uint32_t lane = simt_lane(), width = simt_warp_width();
 	const uint32_t behind = simt_shfl_u32(warp, vertex, lane + 1 < width ? lane + 1 : lane);
@@ -61,42 +64,46 @@ SIMT_FN void add_by_vertex(const struct gn_bc_args *a, uint32_t warp, uint32_t v
 			value += before;
 	}
 	if ((lane + 1 == width || behind != vertex) && value != 0)
-		simt_reduce_add_relaxed_dev_f64(&a->share[vertex], value);
+		gn_state_add_f64(&w->a->share, w->any, vertex, value);
 }
 
 /* ---- edges ---- */
 
-SIMT_FN uint32_t depth_of(const struct gn_bc_args *a, uint32_t vertex)
+SIMT_INLINE_FN uint32_t depth_of(const struct gn_bc_args *a, uint32_t vertex, const int any)
 {
-	return simt_load_relaxed_dev_u32(&a->depth[vertex]);
+	return gn_state_load_u32(&a->depth, any, vertex);
 }
 
 /* One lane: does an edge lead to the next level? *found: the lane was the first to see the vertex. */
-SIMT_FN int reaches(const struct gn_bc_args *a, uint32_t vertex, int *found)
+SIMT_INLINE_FN int reaches(const struct gn_bc_args *a, uint32_t vertex, int *found, const int any)
 {
 	const uint32_t none = (uint32_t)GN_BC_NONE;
-	const uint32_t depth = depth_of(a, vertex);
+	const uint32_t depth = depth_of(a, vertex, any);
 
-	*found = depth == none && simt_cas_relaxed_dev_u32(&a->depth[vertex], none, a->at + 1) == none;
+	*found = depth == none && gn_state_cas_u32(&a->depth, any, vertex, none, a->at + 1) == none;
 	return depth == none || depth == a->at + 1;
 }
 
 /* One lane: where does its edge lead? Returns 0 if it has none, or none to a vertex. */
-SIMT_FN int end_of(struct walker *w, const struct gn_scan_edge *mine, uint32_t *to)
+SIMT_INLINE_FN int end_of(struct walker *w, const struct gn_scan_edge *mine, uint32_t *to)
 {
 	*to = mine->is ? gn_scan_neighbour(&w->graph, mine->edge) : 0;
 	return mine->is && gn_scan_is_vertex(&w->a->scan, *to);
 }
 
-SIMT_FN void forward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void forward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct walker *w = (struct walker *)job;
+	const struct gn_bc_args *a = w->a;
+	uint64_t place;
 	uint32_t to;
 	int found = 0;
 
-	if (end_of(w, &mine, &to) && reaches(w->a, to, &found))
-		simt_reduce_add_relaxed_dev_f64(&w->a->paths[to], w->a->paths[mine.vertex]);
-	gn_scan_append(&w->a->scan, warp, found, w->a->next, to);
+	if (end_of(w, &mine, &to) && reaches(a, to, &found, w->any))
+		gn_state_add_f64(&a->paths, w->any, to, gn_state_get_f64(&a->paths, w->any, mine.vertex));
+	place = gn_scan_place(&a->scan, warp, found);
+	if (found)
+		gn_state_set_u32(&a->order, w->any, a->next + place, to);
 }
 
 SIMT_FN void forward_part(void *job, uint32_t warp, struct gn_scan_part part)
@@ -104,14 +111,14 @@ SIMT_FN void forward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, forward_round);
 }
 
-SIMT_FN void backward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void backward_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct walker *w = (struct walker *)job;
 	uint32_t to;
-	const int is_successor = end_of(w, &mine, &to) && depth_of(w->a, to) == w->a->at + 1;
+	const int is_successor = end_of(w, &mine, &to) && depth_of(w->a, to, w->any) == w->a->at + 1;
 
-	add_by_vertex(w->a, warp, mine.is ? mine.vertex : (uint32_t)GN_BC_NONE,
-	              is_successor ? w->a->share[to] : 0);
+	add_by_vertex(w, warp, mine.is ? mine.vertex : (uint32_t)GN_BC_NONE,
+	              is_successor ? gn_state_get_f64(&w->a->share, w->any, to) : 0);
 }
 
 SIMT_FN void backward_part(void *job, uint32_t warp, struct gn_scan_part part)
@@ -119,10 +126,10 @@ SIMT_FN void backward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, backward_round);
 }
 
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct walker *w = (struct walker *)job;
-	const uint32_t vertex = w->a->level[item];
+	const uint32_t vertex = gn_state_get_u32(&w->a->order, w->any, w->a->level + item);
 	const struct gn_scan_part part = {
 	    gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex)), vertex, 0};
 
@@ -138,70 +145,75 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 
 /* ---- kernels ---- */
 
-SIMT_FN void gn_bc_forward(const struct gn_bc_args *a)
+SIMT_INLINE_FN void forward_lists(const struct gn_bc_args *a, const int any)
 {
-	struct walker w = walker_init(a);
+	struct walker w = walker_init(a, any);
 
 	gn_scan_visit_lists(&a->scan, &w, list_of, forward_part, forward_round);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_bc_forward, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_forward, forward_lists, struct gn_bc_args)
 
-SIMT_FN void gn_bc_forward_chunks(const struct gn_bc_args *a)
+SIMT_INLINE_FN void forward_chunks(const struct gn_bc_args *a, const int any)
 {
-	struct walker w = walker_init(a);
+	struct walker w = walker_init(a, any);
 
 	gn_scan_visit_chunks(&a->scan, &w, no_value, forward_part);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_bc_forward_chunks, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_forward_chunks, forward_chunks, struct gn_bc_args)
 
-SIMT_FN void gn_bc_backward(const struct gn_bc_args *a)
+SIMT_INLINE_FN void backward_lists(const struct gn_bc_args *a, const int any)
 {
-	struct walker w = walker_init(a);
+	struct walker w = walker_init(a, any);
 
 	gn_scan_visit_lists(&a->scan, &w, list_of, backward_part, backward_round);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_bc_backward, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_backward, backward_lists, struct gn_bc_args)
 
-SIMT_FN void gn_bc_backward_chunks(const struct gn_bc_args *a)
+SIMT_INLINE_FN void backward_chunks(const struct gn_bc_args *a, const int any)
 {
-	struct walker w = walker_init(a);
+	struct walker w = walker_init(a, any);
 
 	gn_scan_visit_chunks(&a->scan, &w, no_value, backward_part);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_bc_backward_chunks, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_backward_chunks, backward_chunks, struct gn_bc_args)
 
-SIMT_FN void gn_bc_clear(const struct gn_bc_args *a)
+SIMT_INLINE_FN void clear(const struct gn_bc_args *a, const int any)
 {
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
-		a->depth[v] = (uint32_t)GN_BC_NONE;
-		a->paths[v] = 0;
-		a->share[v] = 0;
+		const int is_source = v == a->source;
+
+		gn_state_set_u32(&a->depth, any, v, is_source ? 0 : (uint32_t)GN_BC_NONE);
+		gn_state_set_f64(&a->paths, any, v, is_source ? 1 : 0);
+		gn_state_set_f64(&a->share, any, v, 0);
+		if (is_source)
+			gn_state_set_u32(&a->order, any, 0, a->source);
 	}
 }
-SIMT_KERNEL(gn_bc_clear, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_clear, clear, struct gn_bc_args)
 
 /* Beyond 2^1000 paths a quotient may be smaller than a double can hold exactly. */
-SIMT_FN void gn_bc_settle(const struct gn_bc_args *a)
+SIMT_INLINE_FN void settle(const struct gn_bc_args *a, const int any)
 {
 	for (uint64_t k = simt_global_thread(); k < a->scan.item_count; k += simt_global_threads()) {
-		const uint32_t v = a->level[k];
-		const double paths = a->paths[v], dependency = paths * a->share[v];
+		const uint32_t v = gn_state_get_u32(&a->order, any, a->level + k);
+		const double paths = gn_state_get_f64(&a->paths, any, v),
+		             dependency = paths * gn_state_get_f64(&a->share, any, v);
 
-		a->score[v] += dependency;
-		a->share[v] = (1 + dependency) / paths;
+		gn_state_set_f64(&a->score, any, v, gn_state_get_f64(&a->score, any, v) + dependency);
+		gn_state_set_f64(&a->share, any, v, (1 + dependency) / paths);
 		if (!(paths <= 0x1p1000))
 			simt_reduce_add_relaxed_dev_u64(&a->scan.shared->found, 1);
 	}
 }
-SIMT_KERNEL(gn_bc_settle, struct gn_bc_args)
+GN_SCAN_KERNEL(gn_bc_settle, settle, struct gn_bc_args)
 
 SIMT_FN void gn_bc_have_edges(const struct gn_bc_args *a)
 {
-	const struct gn_scan_reader r = gn_scan_reader_init(&a->scan, 0);
+	const struct gn_scan_reader r = gn_scan_reader_init(&a->scan, 0, 0);
 
 	for (uint64_t k = simt_global_thread(); k < GN_BC_CANDIDATES; k += simt_global_threads())
 		a->candidates[k] = gn_scan_degree(&r, a->candidates[k]) != 0;

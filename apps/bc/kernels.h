@@ -13,27 +13,29 @@ enum {
 };
 
 struct gn_bc_args {
-	struct gn_scan scan; /* items: vertices of a level, or chunks */
-	uint32_t *depth;     /* [vertices] */
-	double *paths;       /* [vertices]: shortest paths from the source */
-	double *share; /* [vertices]: (1 + dependency) / paths; before that the sum of the successors' */
-	double *score; /* [vertices]: of all sources */
-	const uint32_t *level; /* the vertices whose depth is at */
-	uint32_t *next;        /* receives those whose depth is at + 1 */
+	struct gn_scan scan;   /* items: vertices of a level, or chunks */
+	struct gn_state depth; /* u32 */
+	struct gn_state paths; /* f64, as the two below: shortest paths from the source */
+	struct gn_state share; /* (1 + dependency) / paths; before that the sum of the successors' */
+	struct gn_state score; /* of all sources */
+	struct gn_state order; /* u32: the vertices that are reached, level by level */
+	uint64_t level;        /* where in order the vertices begin whose depth is at */
+	uint64_t next;         /* and where those come whose depth is at + 1 */
+	uint32_t source;
 	uint32_t at;
 	uint32_t *candidates; /* [GN_BC_CANDIDATES]: a vertex, and then whether it has edges */
 };
 
-/* Nothing is reached. Items: all vertices. */
-SIMT_KERNEL_DECLARE(gn_bc_clear);
+/* Nothing is reached but the source. Items: all vertices. */
+GN_SCAN_KERNEL_DECLARE(gn_bc_clear);
 /* Find the next level, and add up the paths to its vertices. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_bc_forward);
-SIMT_KERNEL_DECLARE(gn_bc_forward_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_bc_forward);
+GN_SCAN_KERNEL_DECLARE(gn_bc_forward_chunks);
 /* Add up the shares of the successors of each vertex. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_bc_backward);
-SIMT_KERNEL_DECLARE(gn_bc_backward_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_bc_backward);
+GN_SCAN_KERNEL_DECLARE(gn_bc_backward_chunks);
 /* Dependencies of a level from these sums. scan.shared->found counts vertices with too many paths. */
-SIMT_KERNEL_DECLARE(gn_bc_settle);
+GN_SCAN_KERNEL_DECLARE(gn_bc_settle);
 /* Each candidate becomes 1 if it has edges, else 0. */
 SIMT_KERNEL_DECLARE(gn_bc_have_edges);
 

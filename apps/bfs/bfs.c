@@ -26,7 +26,6 @@ struct search {
 
 static void free_search(struct search *s)
 {
-	simt_free(s->machine, s->args.depth);
 	simt_free(s->machine, s->lists[0]);
 	simt_free(s->machine, s->lists[1]);
 	simt_free(s->machine, s->args.frontier_bits);
@@ -53,17 +52,19 @@ static int allocate_bits(struct search *s, uint64_t vertices)
 	return s->args.frontier_bits && s->args.next_bits;
 }
 
+/* A frontier that is longer than its list is dense, and found by its depths. */
 static int allocate(struct search *s, uint64_t vertices, struct gn_error *error)
 {
-	const uint64_t bytes = vertices * sizeof(uint32_t);
+	const uint64_t bytes = (vertices / GN_BFS_DENSE + 1) * sizeof(uint32_t);
 
-	s->args.depth = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	s->args.capacity = bytes / sizeof(uint32_t);
 	s->lists[0] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
 	s->lists[1] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	if (s->args.depth && s->lists[0] && s->lists[1] && allocate_bits(s, vertices))
-		return 0;
-	return gn_error_set(error, -GN_ENOMEM, "bfs: out of memory on the machine for %llu vertices",
-	                    (unsigned long long)vertices);
+	if (!s->lists[0] || !s->lists[1] || !allocate_bits(s, vertices))
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "bfs: out of memory on the machine for the frontiers of %llu vertices",
+		                    (unsigned long long)vertices);
+	return gn_state_init(&s->scanner, &s->args.depth, sizeof(uint32_t), error);
 }
 
 /* Nothing is reached but the source, which is the first frontier. depth serves as a host buffer. */
@@ -76,9 +77,10 @@ static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 
 	memset(depth, 0xff, bytes);
 	depth[source] = 0;
-	rc = simt_move(s->machine, s->args.depth, depth, bytes);
-	if (!rc)
-		rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
+	rc = gn_state_write(&s->scanner, &s->args.depth, depth, error);
+	if (rc)
+		return rc;
+	rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
 	s->frontier_count = 1;
 	s->unexplored = s->scanner.graph->edges;
 	s->listed = 1;
@@ -90,15 +92,17 @@ static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 static const struct simt_kernel *lists_kernel(const struct search *s)
 {
 	if (s->options->algorithm == GN_BFS_DIRECTION)
-		return &gn_bfs_expand_counted_kernel;
-	return s->scanner.graph->plain_offsets ? &gn_bfs_expand_plain_kernel : &gn_bfs_expand_kernel;
+		return GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_expand_counted);
+	return s->scanner.graph->plain_offsets ? &gn_bfs_expand_plain_kernel
+	                                       : GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_expand);
 }
 
 static const struct simt_kernel *chunks_kernel(const struct search *s)
 {
 	if (s->options->algorithm == GN_BFS_DIRECTION)
-		return &gn_bfs_chunks_counted_kernel;
-	return s->scanner.graph->plain_offsets ? &gn_bfs_chunks_plain_kernel : &gn_bfs_chunks_kernel;
+		return GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_chunks_counted);
+	return s->scanner.graph->plain_offsets ? &gn_bfs_chunks_plain_kernel
+	                                       : GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_chunks);
 }
 
 /* A frontier that was found bottom-up is in no list, and is found by its depths. */
@@ -123,15 +127,17 @@ static int step_up(struct search *s, struct gn_error *error)
 	int rc = 0;
 
 	if (s->listed) {
-		rc = gn_scanner_run(&s->scanner, &s->args.scan, &gn_bfs_mark_kernel, words, error);
+		rc = gn_scanner_run(&s->scanner, &s->args.scan, GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_mark),
+		                    words, error);
 	} else {
 		s->args.frontier_bits = s->args.next_bits;
 		s->args.next_bits = bits;
 	}
 	s->listed = 0;
 	return rc ? rc
-	          : gn_scanner_lists(&s->scanner, &s->args.scan, &gn_bfs_parents_kernel,
-	                             &gn_bfs_parents_chunks_kernel, words, error);
+	          : gn_scanner_lists(&s->scanner, &s->args.scan,
+	                             GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents),
+	                             GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents_chunks), words, error);
 }
 
 static int report(const struct search *s, uint64_t frontier, uint64_t edges, double began,
@@ -213,6 +219,11 @@ static int check(const struct gn_graph_arrays *graph, const struct gn_bfs_option
 		return gn_error_set(error, -GN_EINVAL,
 		                    "bfs: a direction-optimising search reads arrays, not plain pointers; "
 		                    "search top-down");
+	if (graph->state && graph->plain_offsets)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "bfs: over plain pointers the depths are in the machine's own memory; leave "
+		    "the place of state out");
 	return 0;
 }
 
@@ -238,9 +249,7 @@ int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, const st
 	if (!rc)
 		rc = search_levels(&s, result, progress, error);
 	if (!rc)
-		rc = gn_scanner_machine(
-		    &s.scanner, simt_move(machine, depth, s.args.depth, graph->vertices * sizeof *depth),
-		    error);
+		rc = gn_state_read(&s.scanner, &s.args.depth, depth, error);
 	free_search(&s);
 	return rc;
 }

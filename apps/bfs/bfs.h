@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+enum { GN_BFS_STATE = 4 /* bytes of a vertex's state */ };
+
 enum gn_bfs_algorithm {
 	GN_BFS_TOP_DOWN, /* every step reads the lists of the frontier */
 	/*
@@ -50,12 +52,13 @@ struct gn_bfs_result {
  * @graph     its arrays; plain pointers are used by GN_BFS_TOP_DOWN only
  * @depth     host memory, receives graph->vertices depths, 0xffffffff where unreachable
  * @progress  told the vertices reached of all; may be NULL
- * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge; GN_BFS_DIRECTION: two bitmaps of 4 bytes
- * for each warp of vertices more. Host. Returns 0; -GN_ERANGE (source); -GN_EINVAL (GN_BFS_DIRECTION on plain
- * pointers); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array
- * could not read; what the machine, gn_auto_adapt or options->step failed with. Then depth is not to be used.
- * Source of GN_BFS_DIRECTION: Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search",
- * 2012, with the thresholds of the GAP benchmark.
+ * Memory on the machine: 1/4 byte a vertex and 1/64 byte an edge; 4 bytes a vertex more, unless graph->state
+ * has a place for them; GN_BFS_DIRECTION: two bitmaps of 4 bytes for each warp of vertices more. Host.
+ * Returns 0; -GN_ERANGE (source); -GN_EINVAL (GN_BFS_DIRECTION, or a place of state, on plain pointers);
+ * -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array could not
+ * read; what the machine, gn_auto_adapt or options->step failed with. Then depth is not to be used. Source of
+ * GN_BFS_DIRECTION: Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search", 2012, with
+ * the thresholds of the GAP benchmark.
  */
 int gn_bfs(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bfs_options *options,
            uint32_t *depth, struct gn_bfs_result *result, const struct gn_progress *progress,

@@ -12,6 +12,7 @@
 #include "bfs_kernel.h"
 
 #include "graph/scan_device.h"
+#include "graph/state_device.h"
 
 /* A lane's view of the search. */
 struct reader {
@@ -19,20 +20,23 @@ struct reader {
 	struct gn_scan_reader graph;
 	uint64_t ahead; /* edges of the vertices found, if they are counted */
 	int count;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, const int count)
+SIMT_INLINE_FN struct reader reader_init(const struct gn_bfs_args *a, const int plain, const int count,
+                                         const int any)
 {
 	struct reader r;
 
 	r.a = a;
-	r.graph = gn_scan_reader_init(&a->scan, plain);
+	r.graph = gn_scan_reader_init(&a->scan, plain, any);
 	r.ahead = 0;
 	r.count = count;
+	r.any = any;
 	return r;
 }
 
-SIMT_FN void reader_end(struct reader *r)
+SIMT_INLINE_FN void reader_end(struct reader *r)
 {
 	gn_scan_reader_end(&r->graph);
 	if (r->count && r->ahead)
@@ -40,34 +44,34 @@ SIMT_FN void reader_end(struct reader *r)
 }
 
 /* Is this the first time the neighbour is seen? */
-SIMT_FN int discover(const struct gn_bfs_args *a, uint32_t vertex)
+SIMT_INLINE_FN int discover(const struct gn_bfs_args *a, uint32_t vertex, const int any)
 {
 	const uint32_t none = (uint32_t)GN_BFS_NONE;
 
-	return gn_scan_is_vertex(&a->scan, vertex) && simt_load_relaxed_dev_u32(&a->depth[vertex]) == none &&
-	       simt_cas_relaxed_dev_u32(&a->depth[vertex], none, a->level + 1) == none;
+	return gn_scan_is_vertex(&a->scan, vertex) && gn_state_load_u32(&a->depth, any, vertex) == none &&
+	       gn_state_cas_u32(&a->depth, any, vertex, none, a->level + 1) == none;
 }
 
 /* All lanes of the warp, those without an edge too. */
-SIMT_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
+SIMT_INLINE_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_t edge)
 {
 	const uint32_t vertex = has_edge ? gn_scan_neighbour(&r->graph, edge) : 0;
-	const int found = has_edge && discover(r->a, vertex);
+	const int found = has_edge && discover(r->a, vertex, r->any);
 
 	if (r->count && found)
 		r->ahead += gn_scan_degree(&r->graph, vertex);
-	gn_scan_append(&r->a->scan, warp, found, r->a->next, vertex);
+	gn_scan_append(&r->a->scan, warp, found, r->a->next, r->a->capacity, vertex);
 }
 
 /* All lanes of the warp scan edges begin to end - 1. */
-SIMT_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t edge = begin; edge < end; edge += simt_warp_width())
 		visit(r, warp, edge + simt_lane() < end, edge + simt_lane());
 }
 
 /* Each lane has edges, or none; all lanes of the warp scan all of them. */
-SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges edges)
+SIMT_INLINE_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges edges)
 {
 	const uint32_t width = simt_warp_width(),
 	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
@@ -82,7 +86,7 @@ SIMT_FN void scan_together(struct reader *r, uint32_t warp, struct gn_scan_edges
 }
 
 /* The same where at most one lane has any: there is nothing to divide. */
-SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges edges, uint32_t owner)
+SIMT_INLINE_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges edges, uint32_t owner)
 {
 	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
 }
@@ -91,21 +95,21 @@ SIMT_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges ed
  * The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this
  * level.
  */
-SIMT_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex)
+SIMT_INLINE_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex, const int any)
 {
 	*vertex = a->dense ? (uint32_t)k : a->frontier[k];
-	return !a->dense || simt_load_relaxed_dev_u32(&a->depth[k]) == a->level;
+	return !a->dense || gn_state_load_u32(&a->depth, any, k) == a->level;
 }
 
 /* Items begin to end - 1: each lane looks at one. */
-SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t k = begin; k < end; k += simt_warp_width()) {
 		const uint64_t mine = k + simt_lane();
 		struct gn_scan_edges edges = {0, 0};
 		uint32_t vertex, owners;
 
-		if (mine < end && vertex_of(r->a, mine, &vertex))
+		if (mine < end && vertex_of(r->a, mine, &vertex, r->any))
 			edges = gn_scan_first_chunk(&r->graph, vertex, gn_scan_list(&r->graph, vertex));
 		owners = simt_ballot(warp, edges.begin < edges.end);
 		if (owners & (owners - 1))
@@ -115,22 +119,22 @@ SIMT_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint6
 	}
 }
 
-SIMT_FN void expand(const struct gn_bfs_args *a, const int plain, const int count)
+SIMT_INLINE_FN void expand(const struct gn_bfs_args *a, const int plain, const int count, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct reader r = reader_init(a, plain, count);
+	struct reader r = reader_init(a, plain, count, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		expand_items(&r, warp, at, gn_scan_taken_end(s, at));
 	reader_end(&r);
 }
 
-SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count)
+SIMT_INLINE_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int count, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct reader r = reader_init(a, plain, count);
+	struct reader r = reader_init(a, plain, count, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
@@ -138,38 +142,38 @@ SIMT_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, const int
 	reader_end(&r);
 }
 
-SIMT_FN void gn_bfs_expand(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void expand_lists(const struct gn_bfs_args *a, const int any)
 {
-	expand(a, 0, 0);
+	expand(a, 0, 0, any);
 }
-SIMT_KERNEL(gn_bfs_expand, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_expand, expand_lists, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_chunks(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void expand_chunks(const struct gn_bfs_args *a, const int any)
 {
-	scan_chunks(a, 0, 0);
+	scan_chunks(a, 0, 0, any);
 }
-SIMT_KERNEL(gn_bfs_chunks, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_chunks, expand_chunks, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_expand_plain(const struct gn_bfs_args *a)
 {
-	expand(a, 1, 0);
+	expand(a, 1, 0, 0);
 }
 SIMT_KERNEL(gn_bfs_expand_plain, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_chunks_plain(const struct gn_bfs_args *a)
 {
-	scan_chunks(a, 1, 0);
+	scan_chunks(a, 1, 0, 0);
 }
 SIMT_KERNEL(gn_bfs_chunks_plain, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_expand_counted(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void expand_counted(const struct gn_bfs_args *a, const int any)
 {
-	expand(a, 0, 1);
+	expand(a, 0, 1, any);
 }
-SIMT_KERNEL(gn_bfs_expand_counted, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_expand_counted, expand_counted, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_chunks_counted(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void chunks_counted(const struct gn_bfs_args *a, const int any)
 {
-	scan_chunks(a, 0, 1);
+	scan_chunks(a, 0, 1, any);
 }
-SIMT_KERNEL(gn_bfs_chunks_counted, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_chunks_counted, chunks_counted, struct gn_bfs_args)

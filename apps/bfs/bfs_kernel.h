@@ -16,9 +16,10 @@ enum {
 /* scan.shared->found counts the vertices found for the next level. */
 struct gn_bfs_args {
 	struct gn_scan scan;      /* items: frontier entries, all vertices (dense), or chunks */
-	uint32_t *depth;          /* [vertices] */
+	struct gn_state depth;    /* u32 */
 	const uint32_t *frontier; /* a list of vertices, unless dense */
-	uint32_t *next;           /* [vertices] */
+	uint32_t *next;           /* [capacity]; what does not fit is counted only */
+	uint64_t capacity;
 	uint32_t level;
 	uint32_t dense; /* 1: the frontier is every vertex whose depth is level */
 	/*
@@ -30,19 +31,19 @@ struct gn_bfs_args {
 };
 
 /* Scan the frontier; put the rest of long adjacency lists aside. */
-SIMT_KERNEL_DECLARE(gn_bfs_expand);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_expand);
 /* Scan the chunks of long lists, which gn_bfs_expand has put aside. */
-SIMT_KERNEL_DECLARE(gn_bfs_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_chunks);
 /* The same two on plain pointers: what the arrays are measured against. */
 SIMT_KERNEL_DECLARE(gn_bfs_expand_plain);
 SIMT_KERNEL_DECLARE(gn_bfs_chunks_plain);
 /* The first two, and the edges of the vertices that were found are added to scan.shared->ahead. */
-SIMT_KERNEL_DECLARE(gn_bfs_expand_counted);
-SIMT_KERNEL_DECLARE(gn_bfs_chunks_counted);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_expand_counted);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_chunks_counted);
 /* Set frontier_bits to the vertices whose depth is level. Items: words. */
-SIMT_KERNEL_DECLARE(gn_bfs_mark);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_mark);
 /* Look for a neighbour in the frontier of each vertex without a depth. Items: words, then chunks. */
-SIMT_KERNEL_DECLARE(gn_bfs_parents);
-SIMT_KERNEL_DECLARE(gn_bfs_parents_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_parents);
+GN_SCAN_KERNEL_DECLARE(gn_bfs_parents_chunks);
 
 #endif

@@ -12,38 +12,41 @@
 #include "bfs_kernel.h"
 
 #include "graph/scan_device.h"
+#include "graph/state_device.h"
 
 /* A lane's view of the step. */
 struct seeker {
 	const struct gn_bfs_args *a;
 	struct gn_scan_reader graph;
 	uint64_t found;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct seeker seeker_init(const struct gn_bfs_args *a)
+SIMT_INLINE_FN struct seeker seeker_init(const struct gn_bfs_args *a, const int any)
 {
 	struct seeker s;
 
 	s.a = a;
-	s.graph = gn_scan_reader_init(&a->scan, 0);
+	s.graph = gn_scan_reader_init(&a->scan, 0, any);
 	s.found = 0;
+	s.any = any;
 	return s;
 }
 
-SIMT_FN void seeker_end(struct seeker *s)
+SIMT_INLINE_FN void seeker_end(struct seeker *s)
 {
 	gn_scan_reader_end(&s->graph);
 	if (s->found)
 		simt_reduce_add_relaxed_dev_u64(&s->a->scan.shared->found, s->found);
 }
 
-SIMT_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex)
+SIMT_INLINE_FN uint32_t depth_of(const struct gn_bfs_args *a, uint64_t vertex, const int any)
 {
-	return simt_load_relaxed_dev_u32(&a->depth[vertex]);
+	return gn_state_load_u32(&a->depth, any, vertex);
 }
 
 /* One lane: does this edge lead to the frontier? */
-SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
+SIMT_INLINE_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
 {
 	const uint32_t neighbour = gn_scan_neighbour(&s->graph, edge);
 
@@ -53,7 +56,7 @@ SIMT_FN int leads_to_frontier(struct seeker *s, uint64_t edge)
 }
 
 /* One lane: a parent among the list's first edges; begin goes behind those that were read. */
-SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
+SIMT_INLINE_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
 {
 	const uint64_t left = list->end - list->begin;
 	const uint64_t end = list->begin + (left < GN_BFS_ALONE ? left : (uint64_t)GN_BFS_ALONE);
@@ -65,7 +68,7 @@ SIMT_FN int seek_alone(struct seeker *s, struct gn_scan_edges *list)
 }
 
 /* All lanes of the warp look for a parent among edges begin to end - 1, and stop at the first. */
-SIMT_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (; begin < end; begin += simt_warp_width()) {
 		const uint64_t edge = begin + simt_lane();
@@ -80,7 +83,7 @@ SIMT_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin, uint6
  * All lanes of the warp: a parent in what is left of one lane's list. All pass the same edges. What is behind
  * a chunk without one is put aside.
  */
-SIMT_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+SIMT_INLINE_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
 {
 	const int is_long = list.end - list.begin > GN_SCAN_CHUNK;
 	const uint64_t end = is_long ? list.begin + GN_SCAN_CHUNK : list.end;
@@ -93,7 +96,7 @@ SIMT_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct g
 }
 
 /* Each lane has what is left of its vertex's list, or nothing: did it find a parent? */
-SIMT_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
+SIMT_INLINE_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
 {
 	int found = 0;
 
@@ -109,12 +112,12 @@ SIMT_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, struct 
 }
 
 /* All lanes of the warp, each for one vertex, those past the last vertex too: was a parent found? */
-SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
+SIMT_INLINE_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 {
 	struct gn_scan_edges list = {0, 0};
 	int found = 0;
 
-	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex) == (uint32_t)GN_BFS_NONE) {
+	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex, s->any) == (uint32_t)GN_BFS_NONE) {
 		list = gn_scan_list(&s->graph, (uint32_t)vertex);
 		found = seek_alone(s, &list);
 	}
@@ -122,16 +125,16 @@ SIMT_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
 		list.begin = list.end;
 	found |= seek_rests(s, warp, (uint32_t)vertex, list);
 	if (found)
-		simt_store_relaxed_dev_u32(&s->a->depth[vertex], s->a->level + 1);
+		gn_state_store_u32(&s->a->depth, s->any, vertex, s->a->level + 1);
 	return found;
 }
 
 /* Chunks of several warps may be of one vertex, and several vertices of one word. */
-SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
+SIMT_INLINE_FN void adopt(struct seeker *s, uint32_t vertex)
 {
 	const uint32_t none = (uint32_t)GN_BFS_NONE;
 
-	if (simt_cas_relaxed_dev_u32(&s->a->depth[vertex], none, s->a->level + 1) != none)
+	if (gn_state_cas_u32(&s->a->depth, s->any, vertex, none, s->a->level + 1) != none)
 		return;
 	simt_reduce_or_relaxed_dev_u32(&s->a->next_bits[vertex / simt_warp_width()],
 	                               1u << vertex % simt_warp_width());
@@ -139,19 +142,19 @@ SIMT_FN void adopt(struct seeker *s, uint32_t vertex)
 }
 
 /* All lanes of the warp: another chunk of the vertex may have had a parent by now. */
-SIMT_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
+SIMT_INLINE_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_scan_chunk *chunk)
 {
-	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex) == (uint32_t)GN_BFS_NONE;
+	const int open = simt_lane() == 0 && depth_of(s->a, chunk->vertex, s->any) == (uint32_t)GN_BFS_NONE;
 
 	if (simt_ballot(warp, open) && seek_together(s, warp, chunk->begin, chunk->begin + chunk->edges) &&
 	    simt_lane() == 0)
 		adopt(s, chunk->vertex);
 }
 
-SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
-	struct seeker s = seeker_init(a);
+	struct seeker s = seeker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))
@@ -166,12 +169,12 @@ SIMT_FN void gn_bfs_parents(const struct gn_bfs_args *a)
 		}
 	seeker_end(&s);
 }
-SIMT_KERNEL(gn_bfs_parents, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
-	struct seeker s = seeker_init(a);
+	struct seeker s = seeker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))
@@ -179,9 +182,9 @@ SIMT_FN void gn_bfs_parents_chunks(const struct gn_bfs_args *a)
 			seek_chunk(&s, warp, &a->scan.chunks[k]);
 	seeker_end(&s);
 }
-SIMT_KERNEL(gn_bfs_parents_chunks, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_parents_chunks, parents_chunks, struct gn_bfs_args)
 
-SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
+SIMT_INLINE_FN void mark(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 
@@ -190,10 +193,10 @@ SIMT_FN void gn_bfs_mark(const struct gn_bfs_args *a)
 		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
 			const uint64_t vertex = word * simt_warp_width() + simt_lane();
 			const uint32_t bits = simt_ballot(warp, vertex < a->scan.graph.vertices &&
-			                                            depth_of(a, vertex) == a->level);
+			                                            depth_of(a, vertex, any) == a->level);
 
 			if (simt_lane() == 0)
 				a->frontier_bits[word] = bits;
 		}
 }
-SIMT_KERNEL(gn_bfs_mark, struct gn_bfs_args)
+GN_SCAN_KERNEL(gn_bfs_mark, mark, struct gn_bfs_args)

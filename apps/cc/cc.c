@@ -16,7 +16,6 @@ struct job {
 
 static void free_job(struct job *j)
 {
-	simt_free(j->scanner.machine, j->args.label);
 	simt_free(j->scanner.machine, j->args.sample);
 	gn_scanner_fini(&j->scanner, &j->args.scan);
 }
@@ -24,14 +23,11 @@ static void free_job(struct job *j)
 static int allocate(struct job *j, struct gn_error *error)
 {
 	struct simt_machine *machine = j->scanner.machine;
-	const uint64_t vertices = j->scanner.graph->vertices;
 
-	j->args.label = (uint32_t *)simt_alloc(machine, vertices * sizeof *j->args.label, SIMT_DEVICE);
 	j->args.sample = (uint32_t *)simt_alloc(machine, GN_CC_SAMPLES * sizeof *j->args.sample, SIMT_DEVICE);
-	if (j->args.label && j->args.sample)
-		return 0;
-	return gn_error_set(error, -GN_ENOMEM, "cc: out of memory on the machine for %llu vertices",
-	                    (unsigned long long)vertices);
+	if (!j->args.sample)
+		return gn_error_set(error, -GN_ENOMEM, "cc: out of memory on the machine for a sample");
+	return gn_state_init(&j->scanner, &j->args.label, sizeof(uint32_t), error);
 }
 
 /* Every vertex is a component of its own. label serves as a host buffer. */
@@ -41,9 +37,7 @@ static int start(struct job *j, uint32_t *label, struct gn_error *error)
 
 	for (uint64_t v = 0; v < vertices; v++)
 		label[v] = (uint32_t)v;
-	return gn_scanner_machine(
-	    &j->scanner, simt_move(j->scanner.machine, j->args.label, label, vertices * sizeof *label),
-	    error);
+	return gn_state_write(&j->scanner, &j->args.label, label, error);
 }
 
 /* ---- passes over the graph ---- */
@@ -61,7 +55,8 @@ static int pass(struct job *j, const struct simt_kernel *lists, const struct sim
 	j->scanner.shared.found = 0;
 	rc = gn_scanner_lists(&j->scanner, &j->args.scan, lists, chunks, vertices, error);
 	if (!rc)
-		rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_cc_compress_kernel, vertices, error);
+		rc = gn_scanner_run(&j->scanner, &j->args.scan,
+		                    GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_compress), vertices, error);
 	j->hooks += j->scanner.shared.found;
 	j->result->iterations++;
 	return rc;
@@ -72,7 +67,8 @@ static int run_sv(struct job *j, struct gn_error *error)
 	int rc;
 
 	do
-		rc = pass(j, &gn_cc_hook_kernel, &gn_cc_hook_chunks_kernel, 0, UINT64_MAX, error);
+		rc = pass(j, GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_hook),
+		          GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_hook_chunks), 0, UINT64_MAX, error);
 	while (!rc && j->scanner.shared.found);
 	return rc;
 }
@@ -103,7 +99,8 @@ static uint32_t most_frequent(uint32_t *sample)
 static int skip_largest(struct job *j, struct gn_error *error)
 {
 	uint32_t sample[GN_CC_SAMPLES];
-	int rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_cc_sample_kernel, GN_CC_SAMPLES, error);
+	int rc = gn_scanner_run(&j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_sample),
+	                        GN_CC_SAMPLES, error);
 
 	if (rc)
 		return rc;
@@ -121,12 +118,13 @@ static int skip_largest(struct job *j, struct gn_error *error)
  */
 static int run_afforest(struct job *j, int both_directions, struct gn_error *error)
 {
-	int rc = pass(j, &gn_cc_link_kernel, &gn_cc_link_chunks_kernel, 0, GN_CC_FIRST, error);
+	const struct simt_kernel *lists = GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_link),
+	                         *chunks = GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_link_chunks);
+	int rc = pass(j, lists, chunks, 0, GN_CC_FIRST, error);
 
 	if (!rc && both_directions)
 		rc = skip_largest(j, error);
-	return rc ? rc
-	          : pass(j, &gn_cc_link_kernel, &gn_cc_link_chunks_kernel, GN_CC_FIRST, UINT64_MAX, error);
+	return rc ? rc : pass(j, lists, chunks, GN_CC_FIRST, UINT64_MAX, error);
 }
 
 static int run(struct job *j, const struct gn_cc_options *options, struct gn_error *error)
@@ -167,7 +165,6 @@ int gn_cc(struct simt_machine *machine, struct gn_graph_arrays *graph, const str
           uint32_t *label, struct gn_cc_result *result, const struct gn_progress *progress,
           struct gn_error *error)
 {
-	const uint64_t bytes = graph->vertices * sizeof *label;
 	struct job j;
 	int rc;
 
@@ -186,7 +183,7 @@ int gn_cc(struct simt_machine *machine, struct gn_graph_arrays *graph, const str
 	if (!rc)
 		rc = run(&j, options, error);
 	if (!rc)
-		rc = gn_scanner_machine(&j.scanner, simt_move(machine, label, j.args.label, bytes), error);
+		rc = gn_state_read(&j.scanner, &j.args.label, label, error);
 	if (!rc)
 		rc = count_components(label, graph->vertices, result, error);
 	free_job(&j);

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+enum { GN_CC_STATE = 4 /* bytes of a vertex's state */ };
+
 enum gn_cc_algorithm {
 	GN_CC_AFFOREST, /* two passes over the lists, the second without those of the largest component */
 	GN_CC_SV        /* Shiloach and Vishkin: passes over all lists until one changes nothing */
@@ -38,12 +40,12 @@ struct gn_cc_result {
  * @graph     its arrays; plain pointers are not used
  * @label     host memory, receives for each of graph->vertices the least vertex of its component
  * @progress  told how many vertices have been joined to a smaller one, of all; may be NULL
- * Memory on the machine: 4 bytes a vertex and 1/64 byte an edge; on the host, at the end, 4 bytes a vertex.
- * Host. Returns 0; -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an
- * array could not read; what the machine, or gn_auto_adapt, failed with. Then label is not to be used.
- * Sources: Shiloach and Vishkin, "An O(log n) parallel connectivity algorithm", 1982, as the GAP benchmark
- * has it; Sutton, Ben-Nun and Barak, "Optimizing parallel graph connectivity computation via subgraph
- * sampling", 2018.
+ * Memory on the machine: 4 bytes a vertex, unless graph->state has a place for them, and 1/64 byte an edge;
+ * on the host, at the end, 4 bytes a vertex. Host. Returns 0; -GN_EBADMSG (offsets that decrease, a neighbour
+ * out of range: which); -GN_ENOMEM; what an array could not read or write; what the machine, or
+ * gn_auto_adapt, failed with. Then label is not to be used. Sources: Shiloach and Vishkin, "An O(log n)
+ * parallel connectivity algorithm", 1982, as the GAP benchmark has it; Sutton, Ben-Nun and Barak, "Optimizing
+ * parallel graph connectivity computation via subgraph sampling", 2018.
  */
 int gn_cc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_cc_options *options,
           uint32_t *label, struct gn_cc_result *result, const struct gn_progress *progress,

@@ -18,23 +18,23 @@ enum {
  * v, so that the root of a tree is its least vertex.
  */
 struct gn_cc_args {
-	struct gn_scan scan; /* items: all vertices, or chunks */
-	uint32_t *label;     /* [vertices]: the vertex above v in its tree; a root has its own number */
-	uint32_t *sample;    /* [GN_CC_SAMPLES] */
-	uint64_t begin;      /* edges of each list that are read: from this one */
-	uint64_t end;        /* up to, not including, this one */
-	uint32_t skip;       /* vertices with this label are left out; GN_CC_NONE: none */
+	struct gn_scan scan;   /* items: all vertices, or chunks */
+	struct gn_state label; /* u32: the vertex above v in its tree; a root has its own number */
+	uint32_t *sample;      /* [GN_CC_SAMPLES] */
+	uint64_t begin;        /* edges of each list that are read: from this one */
+	uint64_t end;          /* up to, not including, this one */
+	uint32_t skip;         /* vertices with this label are left out; GN_CC_NONE: none */
 };
 
 /* Shiloach and Vishkin: each edge hooks a root to the other end's tree, if it can. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_cc_hook);
-SIMT_KERNEL_DECLARE(gn_cc_hook_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_cc_hook);
+GN_SCAN_KERNEL_DECLARE(gn_cc_hook_chunks);
 /* Afforest: both ends of each edge are in the same tree afterwards. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_cc_link);
-SIMT_KERNEL_DECLARE(gn_cc_link_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_cc_link);
+GN_SCAN_KERNEL_DECLARE(gn_cc_link_chunks);
 /* The label of each vertex becomes its root. */
-SIMT_KERNEL_DECLARE(gn_cc_compress);
+GN_SCAN_KERNEL_DECLARE(gn_cc_compress);
 /* Labels of vertices that are spread over all. */
-SIMT_KERNEL_DECLARE(gn_cc_sample);
+GN_SCAN_KERNEL_DECLARE(gn_cc_sample);
 
 #endif

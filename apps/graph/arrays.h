@@ -8,17 +8,22 @@
 #include <grapnel/array.h>
 #include <grapnel/auto.h>
 
+struct gn_state_place;
+
 /* Through arrays, or on pointers that the machine reaches. */
 struct gn_graph_arrays {
 	uint64_t vertices, edges;
 	struct gn_array offsets;    /* u64, vertices + 1 */
-	struct gn_array neighbours; /* u32, edges */
+	struct gn_array neighbours; /* u32, or u64 if wide; edges */
 	struct gn_array weights;    /* u32, edges: bits of the kind below; not used where that is NONE */
 	uint32_t weight;            /* GN_WEIGHT_* of graph.h */
+	uint32_t wide;              /* 1: neighbours are u64, as in a .gng file of 64-bit ids */
 	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
 	struct gn_auto *choice;
 	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */
 	const uint32_t *plain_neighbours;
+	/* where jobs keep what they know of each vertex (state.h); NULL: in the machine's own memory */
+	struct gn_state_place *state;
 };
 
 #endif

@@ -16,7 +16,7 @@ void gn__layout_fill(struct gn_graph_file *f)
 	f->offsets.at = GN_GRAPH_FILE_PAGE;
 	f->offsets.bytes = (f->vertices + 1) * 8;
 	f->neighbours.at = f->offsets.at + gn__page_up(f->offsets.bytes);
-	f->neighbours.bytes = f->edges * 4;
+	f->neighbours.bytes = f->edges * f->id_bytes;
 	f->weights.at = f->neighbours.at + gn__page_up(f->neighbours.bytes);
 	f->weights.bytes = f->weight ? f->edges * 4 : 0;
 	f->bytes = f->weights.at + gn__page_up(f->weights.bytes);
@@ -34,6 +34,8 @@ uint32_t gn__header_crc(const unsigned char *page)
 /* Everything that can be said without knowing what the numbers mean. */
 static int check_frame(const unsigned char *page, const char *name, struct gn_error *e)
 {
+	const uint32_t version = gn__get_u32(page, GN_HEADER_VERSION);
+
 	if (memcmp(page, GN_HEADER_MAGIC_TEXT, 8))
 		return gn_error_set(
 		    e, -GN_EBADMSG,
@@ -43,12 +45,12 @@ static int check_frame(const unsigned char *page, const char *name, struct gn_er
 		                    "%s: byte %d: the file was written in another byte order; convert the "
 		                    "graph on this machine",
 		                    name, (int)GN_HEADER_BYTE_ORDER);
-	if (gn__get_u32(page, GN_HEADER_VERSION) != GN_GRAPH_FILE_VERSION)
+	if (version != GN_GRAPH_FILE_VERSION && version != GN_GRAPH_FILE_VERSION_WIDE)
 		return gn_error_set(e, -GN_ENOTSUP,
-		                    "%s: byte %d: the format has version %u, but this program reads version "
-		                    "%d; update this program or convert the graph again",
-		                    name, (int)GN_HEADER_VERSION, gn__get_u32(page, GN_HEADER_VERSION),
-		                    (int)GN_GRAPH_FILE_VERSION);
+		                    "%s: byte %d: the format has version %u, but this program reads versions "
+		                    "%d and %d; update this program or convert the graph again",
+		                    name, (int)GN_HEADER_VERSION, version, (int)GN_GRAPH_FILE_VERSION,
+		                    (int)GN_GRAPH_FILE_VERSION_WIDE);
 	if (gn__get_u32(page, GN_HEADER_CRC) != gn__header_crc(page))
 		return gn_error_set(e, -GN_EBADMSG,
 		                    "%s: byte %d: the checksum of the header is wrong, the file is damaged; "
@@ -67,6 +69,9 @@ static int bad_field(const char *name, unsigned at, const char *what, uint64_t v
 static int get_counts(struct gn_graph_file *f, const unsigned char *page, const char *name,
                       struct gn_error *e)
 {
+	const int wide = gn__get_u32(page, GN_HEADER_VERSION) == GN_GRAPH_FILE_VERSION_WIDE;
+
+	f->id_bytes = wide ? 8 : 4;
 	f->flags = gn__get_u32(page, GN_HEADER_FLAGS);
 	f->weight = gn__get_u32(page, GN_HEADER_WEIGHT);
 	f->vertices = gn__get_u64(page, GN_HEADER_VERTICES);
@@ -77,7 +82,7 @@ static int get_counts(struct gn_graph_file *f, const unsigned char *page, const 
 		return bad_field(name, GN_HEADER_FLAGS, "flags", f->flags, e);
 	if (f->weight > GN_WEIGHT_F32)
 		return bad_field(name, GN_HEADER_WEIGHT, "a kind of weight", f->weight, e);
-	if (f->vertices > GN_GRAPH_MAX_VERTICES)
+	if (f->vertices > (wide ? GN_GRAPH_FILE_MAX_VERTICES : GN_GRAPH_MAX_VERTICES))
 		return bad_field(name, GN_HEADER_VERTICES, "a number of vertices", f->vertices, e);
 	if (f->edges > GN_GRAPH_MAX_EDGES || (f->edges && !f->vertices))
 		return bad_field(name, GN_HEADER_EDGES, "a number of edges", f->edges, e);

@@ -20,7 +20,14 @@
 extern "C" {
 #endif
 
-enum { GN_GRAPH_FILE_PAGE = 4096, GN_GRAPH_FILE_VERSION = 1 };
+enum {
+	GN_GRAPH_FILE_PAGE = 4096,
+	GN_GRAPH_FILE_VERSION = 1,     /* neighbours are u32 */
+	GN_GRAPH_FILE_VERSION_WIDE = 2 /* u64: so the number of vertices may be larger */
+};
+
+/* Of a file of 8-byte ids; what is read into memory has GN_GRAPH_MAX_VERTICES at most. */
+#define GN_GRAPH_FILE_MAX_VERTICES (UINT64_C(1) << 56)
 
 /* Where one array lies: page-aligned, inside the file. */
 struct gn_graph_section {
@@ -37,8 +44,9 @@ struct gn_graph_file {
 	uint64_t edges;
 	uint32_t flags;                     /* GN_GRAPH_* */
 	uint32_t weight;                    /* GN_WEIGHT_* */
+	uint32_t id_bytes;                  /* of a neighbour: 4 or 8 */
 	struct gn_graph_section offsets;    /* u64, vertices + 1 */
-	struct gn_graph_section neighbours; /* u32, edges */
+	struct gn_graph_section neighbours; /* u32 or u64, edges */
 	struct gn_graph_section weights;    /* u32, edges or none */
 };
 
@@ -76,13 +84,14 @@ int gn_graph_file_check(const struct gn_graph_file *f, const struct gn_progress 
 /*
  * gn_graph_file_load - read the whole graph into memory, checked as by gn_graph_file_check.
  * @memory_limit  as in gn_graph_init
- * Returns 0 or a code of gn_graph_init or gn_graph_file_check; on failure g holds nothing.
+ * Ids of 8 bytes become those of 4. Returns 0 or a code of gn_graph_init or gn_graph_file_check; on failure g
+ * holds nothing.
  */
 int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64_t memory_limit,
                        const struct gn_progress *progress, struct gn_error *e);
 
 /*
- * gn_graph_file_write - write a graph as a .gng file.
+ * gn_graph_file_write - write a graph as a .gng file, with ids of 8 bytes if g->wide.
  * The file appears under its name only when it is complete and on the disk; until then it has no
  * name or a temporary one in the same directory, and after a failure neither file is there and
  * what had the name before is as it was. A character device is written in place.

@@ -98,14 +98,14 @@ static int starts_row(struct checking *c, uint64_t i, int *yes)
 /* A neighbour smaller than the one before it is right only where a row starts. */
 static int check_ascending(struct checking *c, uint64_t first, uint64_t n)
 {
-	const uint32_t *part = (const uint32_t *)c->part;
-	uint64_t previous = c->previous;
+	uint64_t before = c->previous, vertex;
 
-	for (uint64_t i = 0; i < n; previous = part[i++]) {
+	for (uint64_t i = 0; i < n; i++, before = vertex) {
 		int start;
 		int err;
 
-		if (part[i] >= previous)
+		vertex = gn__neighbour(c->part, i, c->f->id_bytes);
+		if (vertex >= before)
 			continue;
 		err = starts_row(c, first + i, &start);
 		if (err)
@@ -118,12 +118,12 @@ static int check_ascending(struct checking *c, uint64_t first, uint64_t n)
 
 static int check_neighbours(struct checking *c, uint64_t done, uint64_t bytes)
 {
-	const uint32_t *part = (const uint32_t *)c->part;
-	int err = gn__neighbours_check(part, done / 4, bytes / 4, c->f, c->e);
+	const uint32_t width = c->f->id_bytes;
+	int err = gn__neighbours_check(c->part, done / width, bytes / width, c->f, c->e);
 
 	if (!err && (c->f->flags & GN_GRAPH_SORTED))
-		err = check_ascending(c, done / 4, bytes / 4);
-	c->previous = part[bytes / 4 - 1];
+		err = check_ascending(c, done / width, bytes / width);
+	c->previous = gn__neighbour(c->part, bytes / width - 1, width);
 	return err;
 }
 

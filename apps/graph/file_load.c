@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <zlib.h>
+
 #include "file.h"
 #include "io.h"
 #include "section.h"
@@ -37,6 +40,41 @@ static int load_section(struct loading *l, const struct gn_graph_section *s, voi
 	return err;
 }
 
+/* Ids of 8 bytes, checked, into 4; one thread. */
+static int load_wide(struct loading *l, struct gn_graph *g, struct gn_error *e)
+{
+	enum { PIECE = 1 << 19 };
+	const struct gn_graph_file *f = l->f;
+	uint64_t *piece = (uint64_t *)malloc(PIECE * sizeof *piece);
+	uLong crc = crc32(0, NULL, 0);
+	int err = piece ? 0 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory to read it", f->name);
+
+	for (uint64_t done = 0; done < f->edges && !err; done += PIECE) {
+		const uint64_t n = gn__min_u64(f->edges - done, PIECE);
+
+		gn_progress_step(l->progress, "reading", l->done + done * 8, f->bytes);
+		err = gn__input_read(f->fd, f->name, f->neighbours.at + done * 8, piece, n * 8, e);
+		if (err)
+			break;
+		crc = crc32(crc, (const unsigned char *)piece, (uInt)(n * 8));
+		err = gn__neighbours_check(piece, done, n, f, e);
+		for (uint64_t i = 0; i < n && !err; i++)
+			g->neighbours[done + i] = (uint32_t)piece[i];
+	}
+	free(piece);
+	l->done += f->neighbours.bytes;
+	return err ? err : gn__crc_check(f, &f->neighbours, "neighbours", (uint32_t)crc, e);
+}
+
+/* Ids of 4 bytes as they are in the file. */
+static int check_narrow(const struct gn_graph_file *f, const struct gn_graph *g, struct gn_error *e)
+{
+	int err =
+	    gn__crc_check(f, &f->neighbours, "neighbours", gn__crc_of(g->neighbours, f->neighbours.bytes), e);
+
+	return err ? err : gn__neighbours_check(g->neighbours, 0, g->edges, f, e);
+}
+
 static int check_sorted(const struct gn_graph_file *f, const struct gn_graph *g, struct gn_error *e)
 {
 	uint64_t worst = UINT64_MAX;
@@ -57,14 +95,11 @@ static int check_content(const struct gn_graph_file *f, const struct gn_graph *g
 
 	err = gn__crc_check(f, &f->offsets, "offsets", gn__crc_of(g->offsets, f->offsets.bytes), e);
 	if (!err)
-		err = gn__crc_check(f, &f->neighbours, "neighbours",
-		                    gn__crc_of(g->neighbours, f->neighbours.bytes), e);
-	if (!err)
 		err = gn__crc_check(f, &f->weights, "weights", gn__crc_of(g->weights, f->weights.bytes), e);
 	if (!err)
 		err = gn__offsets_check(g->offsets, 0, g->vertices + 1, 0, f, e);
-	if (!err)
-		err = gn__neighbours_check(g->neighbours, 0, g->edges, f, e);
+	if (!err && f->id_bytes == 4)
+		err = check_narrow(f, g, e);
 	if (!err && (f->flags & GN_GRAPH_SORTED))
 		err = check_sorted(f, g, e);
 	return err;
@@ -81,7 +116,8 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
 	g->flags = f->flags;
 	err = load_section(&l, &f->offsets, g->offsets, e);
 	if (!err)
-		err = load_section(&l, &f->neighbours, g->neighbours, e);
+		err = f->id_bytes == 8 ? load_wide(&l, g, e)
+		                       : load_section(&l, &f->neighbours, g->neighbours, e);
 	if (!err)
 		err = load_section(&l, &f->weights, g->weights, e);
 	if (!err)

@@ -14,6 +14,7 @@ int gn__graph_parts_begin(struct gn_graph_parts *p, const char *path, uint64_t v
 	p->file.vertices = vertices;
 	p->file.edges = most_edges;
 	p->file.flags = flags;
+	p->file.id_bytes = 4;
 	gn__layout_fill(&p->file);
 	p->file.edges = 0;
 	return gn__output_begin(&p->output, path, p->file.bytes, e);

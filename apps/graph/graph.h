@@ -40,6 +40,7 @@ struct gn_graph {
 	uint32_t *weights;    /* edges, bits of the kind below; NULL when weight is GN_WEIGHT_NONE */
 	uint32_t flags;       /* GN_GRAPH_* */
 	uint32_t weight;      /* GN_WEIGHT_* */
+	uint32_t wide;        /* 1: a .gng file of it is written with ids of 8 bytes */
 };
 
 /*

@@ -22,6 +22,7 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	s->machine = machine;
 	s->graph = graph;
 	s->job = job;
+	s->any = graph->state != NULL || graph->wide;
 	simt_describe(machine, &s->info);
 	scan->graph = *graph;
 	scan->chunk_edges = chunk_edges;
@@ -30,7 +31,7 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	    machine, scan->chunk_capacity * sizeof *scan->chunks, SIMT_DEVICE);
 	scan->shared = (struct gn_scan_shared *)simt_alloc(machine, sizeof *scan->shared, SIMT_DEVICE);
 	if (scan->chunks && scan->shared)
-		return 0;
+		return gn_state_begin(s, error);
 	return gn_error_set(error, -GN_ENOMEM, "%s: out of memory on the machine for %llu edges", job,
 	                    (unsigned long long)graph->edges);
 }
@@ -45,6 +46,7 @@ void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
 {
 	if (!s->machine)
 		return;
+	gn_state_fini(s);
 	simt_free(s->machine, scan->chunks);
 	simt_free(s->machine, scan->shared);
 }
@@ -87,7 +89,7 @@ int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt
 		rc = simt_wait(s->machine);
 	if (!rc)
 		rc = simt_move(s->machine, &s->shared, scan->shared, sizeof s->shared);
-	return gn_scanner_machine(s, rc, error);
+	return rc ? gn_scanner_machine(s, rc, error) : gn_state_failure(s, error);
 }
 
 /* The mode of the neighbours is asked for before the launch, and they look back behind it. */
@@ -137,6 +139,12 @@ static int trouble(const struct gn_scanner *s, struct gn_error *error)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "%s: the neighbours of vertex %u do not ascend; convert the graph again",
 		                    s->job, s->shared.fault_vertex);
+	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR && s->shared.fault_vertex == UINT32_MAX)
+		return gn_error_set(
+		    error, -GN_EBADMSG,
+		    "%s: a neighbour is 2^32 - 1 or more, but the graph has %llu vertices; the "
+		    "graph is damaged, convert or generate it again",
+		    s->job, (unsigned long long)s->graph->vertices);
 	if (s->shared.fault == GN_SCAN_BAD_NEIGHBOUR)
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "%s: neighbour %u is not below the number of vertices, %llu; the graph "

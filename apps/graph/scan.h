@@ -12,6 +12,7 @@
 #include <grapnel/simt.h>
 
 #include "arrays.h"
+#include "state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,6 +61,28 @@ struct gn_scan {
 	uint32_t chunk_edges; /* what of a longer list is put aside, in chunks of so many */
 };
 
+/*
+ * GN_SCAN_KERNEL, GN_SCAN_KERNEL_DECLARE - two kernels of one body(const argument type *, const int any).
+ * `name`_kernel, any = 0, is for state in the machine's own memory and neighbours of 4 bytes, and nothing
+ * else costs it anything; `name`_any_kernel, any = 1, looks where the state is and how wide a neighbour is.
+ * GN_SCAN_KERNEL_FOR is the one that a scanner needs.
+ */
+#define GN_SCAN_KERNEL(name, body, argument_type)       \
+	SIMT_FN void name(const argument_type *a)       \
+	{                                               \
+		body(a, 0);                             \
+	}                                               \
+	SIMT_KERNEL(name, argument_type)                \
+	SIMT_FN void name##_any(const argument_type *a) \
+	{                                               \
+		body(a, 1);                             \
+	}                                               \
+	SIMT_KERNEL(name##_any, argument_type)
+#define GN_SCAN_KERNEL_DECLARE(name) \
+	SIMT_KERNEL_DECLARE(name);   \
+	SIMT_KERNEL_DECLARE(name##_any)
+#define GN_SCAN_KERNEL_FOR(scanner, name) ((scanner)->any ? &name##_any_kernel : &name##_kernel)
+
 /* The host's side of a job. */
 struct gn_scanner {
 	struct simt_machine *machine;
@@ -67,12 +90,17 @@ struct gn_scanner {
 	const char *job; /* its name, for messages */
 	struct simt_info info;
 	struct gn_scan_shared shared; /* the host's copy between launches */
+	int any;                      /* 1: state is far, or neighbours are wide */
+	struct gn_state *state[GN_STATES];
+	uint32_t states;
+	uint64_t state_end; /* what of the place is taken */
 };
 
 /*
  * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
  * @graph  borrowed until gn_scanner_fini, as is job
- * Memory on the machine: 1/64 byte an edge. Returns 0 or -GN_ENOMEM with a message.
+ * Memory on the machine: 1/64 byte an edge. Returns 0; -GN_ENOMEM with a message; what the cache of the
+ * graph's state failed with.
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
@@ -82,13 +110,14 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
                            struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
                            struct gn_error *error);
 
-/* gn_scanner_fini - free what init allocated, also after it failed; what is zeroed is fine. */
+/* gn_scanner_fini - free what init and gn_state_init allocated, also after it failed; what is zeroed is fine.
+ */
 void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan);
 
 /*
  * gn_scanner_run - one launch over items that reads no list, to its end.
  * @scan  the first member of the kernel's arguments
- * Returns 0 or what the machine failed with.
+ * Returns 0, what the machine failed with, or why a word of state could not be read or written.
  */
 int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *kernel,
                    uint64_t items, struct gn_error *error);

@@ -23,9 +23,11 @@ struct gn_scan_reader {
 	struct gn_cursor neighbours; /* adjacency lists lie side by side; offsets are read at random */
 	uint64_t edges;              /* of the lists that this lane took */
 	int plain;
+	int any; /* as of GN_SCAN_KERNEL */
 };
 
-SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain)
+SIMT_INLINE_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain,
+                                                         const int any)
 {
 	struct gn_scan_reader r;
 
@@ -33,6 +35,7 @@ SIMT_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, co
 	r.neighbours = gn_cursor_init(&scan->graph.neighbours);
 	r.edges = 0;
 	r.plain = plain;
+	r.any = any;
 	return r;
 }
 
@@ -49,9 +52,29 @@ SIMT_FN uint64_t gn_scan_offset(const struct gn_scan_reader *r, uint64_t vertex)
 	return r->plain ? r->scan->graph.plain_offsets[vertex] : gn_read_u64(&r->scan->graph.offsets, vertex);
 }
 
-SIMT_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
+/*
+ * A vertex that 32 bits do not hold is none: it becomes the id that no vertex has. No cursor: on the cpu
+ * machine a source with cursors of two widths moves those of 4 bytes by code for either, which takes a tenth
+ * longer.
+ */
+SIMT_FN uint32_t gn_scan_wide_neighbour(const struct gn_scan *scan, uint64_t edge)
 {
-	return r->plain ? r->scan->graph.plain_neighbours[edge] : gn_cursor_read_u32(&r->neighbours, edge);
+	const uint64_t vertex = gn_read_u64(&scan->graph.neighbours, edge);
+
+	return vertex < 0xffffffffu ? (uint32_t)vertex : 0xffffffffu;
+}
+
+/* The neighbour of an edge, by a cursor over the neighbours. */
+SIMT_INLINE_FN uint32_t gn_scan_read(const struct gn_scan *scan, struct gn_cursor *c, uint64_t edge,
+                                     const int any)
+{
+	return any && scan->graph.wide ? gn_scan_wide_neighbour(scan, edge) : gn_cursor_read_u32(c, edge);
+}
+
+SIMT_INLINE_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edge)
+{
+	return r->plain ? r->scan->graph.plain_neighbours[edge]
+	                : gn_scan_read(r->scan, &r->neighbours, edge, r->any);
 }
 
 SIMT_FN void gn_scan_report(const struct gn_scan *scan, uint32_t fault, uint32_t vertex)
@@ -137,20 +160,28 @@ SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint3
 	return list;
 }
 
-/* All lanes of the warp: those that found a vertex reserve places in the list together; found counts all. */
-SIMT_FN void gn_scan_append(const struct gn_scan *scan, uint32_t warp, int found, uint32_t *list,
-                            uint32_t vertex)
+/* All lanes of the warp: a place of its own for each lane that found something; found counts all. */
+SIMT_FN uint64_t gn_scan_place(const struct gn_scan *scan, uint32_t warp, int found)
 {
 	const uint32_t finders = simt_ballot(warp, found);
 	uint64_t first = 0;
 
 	if (!finders)
-		return;
+		return 0;
 	if (simt_lane() == simt_first_lane(finders))
 		first = simt_add_relaxed_dev_u64(&scan->shared->found, simt_popcount(finders));
-	first = simt_shfl_u64(warp, first, simt_first_lane(finders));
-	if (found)
-		list[first + simt_rank(finders)] = vertex;
+	return simt_shfl_u64(warp, first, simt_first_lane(finders)) + simt_rank(finders);
+}
+
+/* All lanes of the warp: those that found a vertex put it into the list. What does not fit is counted only.
+ */
+SIMT_FN void gn_scan_append(const struct gn_scan *scan, uint32_t warp, int found, uint32_t *list,
+                            uint64_t capacity, uint32_t vertex)
+{
+	const uint64_t place = gn_scan_place(scan, warp, found);
+
+	if (found && place < capacity)
+		list[place] = vertex;
 }
 
 /* The sum of the values of the caller's lane and of those before it. */

@@ -70,17 +70,20 @@ int gn__offsets_check(const uint64_t *part, uint64_t first, uint64_t n, uint64_t
 	return 0;
 }
 
-int gn__neighbours_check(const uint32_t *part, uint64_t first, uint64_t n, const struct gn_graph_file *f,
+int gn__neighbours_check(const void *part, uint64_t first, uint64_t n, const struct gn_graph_file *f,
                          struct gn_error *e)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		if (part[i] < f->vertices)
+		const uint64_t vertex = gn__neighbour(part, i, f->id_bytes);
+
+		if (vertex < f->vertices)
 			continue;
 		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: byte %llu: neighbour %llu is %lu, but the graph has %llu vertices; "
+		                    "%s: byte %llu: neighbour %llu is %llu, but the graph has %llu vertices; "
 		                    "the file is damaged, convert the graph again",
-		                    f->name, (unsigned long long)(f->neighbours.at + (first + i) * 4),
-		                    (unsigned long long)(first + i), (unsigned long)part[i],
+		                    f->name,
+		                    (unsigned long long)(f->neighbours.at + (first + i) * f->id_bytes),
+		                    (unsigned long long)(first + i), (unsigned long long)vertex,
 		                    (unsigned long long)f->vertices);
 	}
 	return 0;
@@ -91,5 +94,6 @@ int gn__unsorted(const struct gn_graph_file *f, uint64_t i, struct gn_error *e)
 	return gn_error_set(e, -GN_EBADMSG,
 	                    "%s: byte %llu: neighbour %llu is less than the neighbour before it, but the "
 	                    "file says that neighbours are sorted; convert the graph again",
-	                    f->name, (unsigned long long)(f->neighbours.at + i * 4), (unsigned long long)i);
+	                    f->name, (unsigned long long)(f->neighbours.at + i * f->id_bytes),
+	                    (unsigned long long)i);
 }

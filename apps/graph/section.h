@@ -26,8 +26,14 @@ uint32_t gn__crc_of(const void *data, uint64_t bytes);
 int gn__offsets_check(const uint64_t *part, uint64_t first, uint64_t n, uint64_t previous,
                       const struct gn_graph_file *f, struct gn_error *e);
 
+/* Neighbour i of a part of the section. */
+static inline uint64_t gn__neighbour(const void *part, uint64_t i, uint32_t id_bytes)
+{
+	return id_bytes == 8 ? ((const uint64_t *)part)[i] : ((const uint32_t *)part)[i];
+}
+
 /* gn__neighbours_check - whether n neighbours, the first of them number first, are vertices. */
-int gn__neighbours_check(const uint32_t *part, uint64_t first, uint64_t n, const struct gn_graph_file *f,
+int gn__neighbours_check(const void *part, uint64_t first, uint64_t n, const struct gn_graph_file *f,
                          struct gn_error *e);
 
 /* The message for neighbour number i that is smaller than the one before it in a sorted row. */

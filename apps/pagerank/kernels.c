@@ -6,24 +6,27 @@
 #include "pagerank/kernels.h"
 
 #include "graph/scan_visit.h"
+#include "graph/state_device.h"
 #include "pagerank/ranks.h"
 
 /* A lane's view of a launch. */
 struct worker {
 	const struct gn_pagerank_args *a;
 	struct gn_scan_reader graph;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct worker worker_init(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_pagerank_args *a, const int any)
 {
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
+	w.any = any;
 	return w;
 }
 
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct worker *w = (struct worker *)job;
 	const uint32_t vertex = (uint32_t)item;
@@ -43,11 +46,11 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 /* ---- pull ---- */
 
 /* What comes along an edge to the vertex that has it in its list. */
-SIMT_FN uint64_t share_from(struct worker *w, uint64_t edge)
+SIMT_INLINE_FN uint64_t share_from(struct worker *w, uint64_t edge)
 {
 	const uint32_t from = gn_scan_neighbour(&w->graph, edge);
 
-	return gn_scan_is_vertex(&w->a->scan, from) ? w->a->share[from] : 0;
+	return gn_scan_is_vertex(&w->a->scan, from) ? gn_state_get_u64(&w->a->share, w->any, from) : 0;
 }
 
 /* The sum of all lanes' values, in lane 0. */
@@ -77,7 +80,7 @@ SIMT_FN uint64_t sum_of_equals(uint32_t warp, uint32_t key, uint64_t value)
 }
 
 /* The first of the lanes with a vertex adds what has come for it. */
-SIMT_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	const uint32_t key = mine.is ? mine.vertex : 0xffffffffu;
@@ -85,10 +88,10 @@ SIMT_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 	const uint32_t before = simt_shfl_u32(warp, key, simt_lane() ? simt_lane() - 1 : 0);
 
 	if (mine.is && (simt_lane() == 0 || before != key) && sum)
-		simt_reduce_add_relaxed_dev_u64(&w->a->come[key], sum);
+		gn_state_add_u64(&w->a->come, w->any, key, sum);
 }
 
-SIMT_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
+SIMT_INLINE_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 {
 	struct worker *w = (struct worker *)job;
 	uint64_t sum = 0;
@@ -97,30 +100,30 @@ SIMT_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 		sum += share_from(w, edge);
 	sum = sum_of_warp(warp, sum);
 	if (simt_lane() == 0 && sum)
-		simt_reduce_add_relaxed_dev_u64(&w->a->come[part.vertex], sum);
+		gn_state_add_u64(&w->a->come, w->any, part.vertex, sum);
 }
 
-SIMT_FN void gn_pagerank_pull(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void pull_lists(const struct gn_pagerank_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_lists(&a->scan, &w, list_of, pull_part, pull_round);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_pagerank_pull, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_pull, pull_lists, struct gn_pagerank_args)
 
-SIMT_FN void gn_pagerank_pull_chunks(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void pull_chunks(const struct gn_pagerank_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_chunks(&a->scan, &w, no_value, pull_part);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_pagerank_pull_chunks, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_pull_chunks, pull_chunks, struct gn_pagerank_args)
 
 /* ---- push ---- */
 
-SIMT_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	uint32_t to;
@@ -130,7 +133,8 @@ SIMT_FN void push_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 		return;
 	to = gn_scan_neighbour(&w->graph, mine.edge);
 	if (gn_scan_is_vertex(&w->a->scan, to))
-		simt_reduce_add_relaxed_dev_u64(&w->a->come[to], w->a->share[mine.vertex]);
+		gn_state_add_u64(&w->a->come, w->any, to,
+		                 gn_state_get_u64(&w->a->share, w->any, mine.vertex));
 }
 
 SIMT_FN void push_part(void *job, uint32_t warp, struct gn_scan_part part)
@@ -138,55 +142,57 @@ SIMT_FN void push_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, push_round);
 }
 
-SIMT_FN void gn_pagerank_push(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void push_lists(const struct gn_pagerank_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_lists(&a->scan, &w, list_of, push_part, push_round);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_pagerank_push, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_push, push_lists, struct gn_pagerank_args)
 
-SIMT_FN void gn_pagerank_push_chunks(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void push_chunks(const struct gn_pagerank_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_chunks(&a->scan, &w, no_value, push_part);
 	gn_scan_reader_end(&w.graph);
 }
-SIMT_KERNEL(gn_pagerank_push_chunks, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_push_chunks, push_chunks, struct gn_pagerank_args)
 
 /* ---- over all vertices ---- */
 
-SIMT_FN void gn_pagerank_degrees(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void degrees(const struct gn_pagerank_args *a, const int any)
 {
-	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0);
+	const struct gn_scan_reader graph = gn_scan_reader_init(&a->scan, 0, any);
 	uint64_t widest = 0;
 
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
 		const struct gn_scan_edges list = gn_scan_list(&graph, (uint32_t)v);
 		const uint64_t degree = list.end - list.begin;
 
-		a->degree[v] = (uint32_t)degree;
+		gn_state_set_u32(&a->degree, any, v, (uint32_t)degree);
 		widest = degree > widest ? degree : widest;
 	}
 	simt_reduce_max_relaxed_dev_u64(&a->counts->widest, widest);
 }
-SIMT_KERNEL(gn_pagerank_degrees, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_degrees, degrees, struct gn_pagerank_args)
 
-SIMT_FN void gn_pagerank_take(const struct gn_pagerank_args *a)
+SIMT_INLINE_FN void take(const struct gn_pagerank_args *a, const int any)
 {
 	uint64_t moved = 0, given = 0;
 
 	for (uint64_t v = simt_global_thread(); v < a->scan.graph.vertices; v += simt_global_threads()) {
-		const uint64_t rank = a->come[v] + a->base + (v < a->extra), old = a->rank[v];
-		const uint64_t share = pagerank_share(rank, a->degree[v]);
+		const uint64_t rank = gn_state_get_u64(&a->come, any, v) + a->base + (v < a->extra),
+		               old = gn_state_get_u64(&a->rank, any, v);
+		const uint32_t degree = gn_state_get_u32(&a->degree, any, v);
+		const uint64_t share = pagerank_share(rank, degree);
 
 		moved += rank > old ? rank - old : old - rank;
-		a->rank[v] = rank;
-		a->share[v] = share;
-		a->come[v] = 0;
-		given += share * a->degree[v];
+		gn_state_set_u64(&a->rank, any, v, rank);
+		gn_state_set_u64(&a->share, any, v, share);
+		gn_state_set_u64(&a->come, any, v, 0);
+		given += share * degree;
 	}
 	moved = sum_of_warp(simt_whole_warp(), moved);
 	given = sum_of_warp(simt_whole_warp(), given);
@@ -195,4 +201,4 @@ SIMT_FN void gn_pagerank_take(const struct gn_pagerank_args *a)
 		simt_reduce_add_relaxed_dev_u64(&a->counts->given, given);
 	}
 }
-SIMT_KERNEL(gn_pagerank_take, struct gn_pagerank_args)
+GN_SCAN_KERNEL(gn_pagerank_take, take, struct gn_pagerank_args)

@@ -16,25 +16,25 @@ struct gn_pagerank_counts {
 };
 
 struct gn_pagerank_args {
-	struct gn_scan scan; /* items: all vertices, or chunks */
-	uint64_t *rank;      /* [vertices], as the three below */
-	uint64_t *share;     /* what a vertex gives along each of its edges */
-	uint64_t *come;      /* sums of shares; 0 when an iteration begins */
-	uint32_t *degree;
+	struct gn_scan scan;    /* items: all vertices, or chunks */
+	struct gn_state rank;   /* u64, as the two below */
+	struct gn_state share;  /* what a vertex gives along each of its edges */
+	struct gn_state come;   /* sums of shares; 0 when an iteration begins */
+	struct gn_state degree; /* u32 */
 	struct gn_pagerank_counts *counts;
 	uint64_t base;  /* for every vertex */
 	uint64_t extra; /* vertices from 0 on that get 1 more */
 };
 
 /* The degrees of all vertices. */
-SIMT_KERNEL_DECLARE(gn_pagerank_degrees);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_degrees);
 /* Each vertex adds up the shares of its neighbours. Lists, and the chunks of long lists. */
-SIMT_KERNEL_DECLARE(gn_pagerank_pull);
-SIMT_KERNEL_DECLARE(gn_pagerank_pull_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_pull);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_pull_chunks);
 /* Each vertex adds its share to its neighbours. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_pagerank_push);
-SIMT_KERNEL_DECLARE(gn_pagerank_push_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_push);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_push_chunks);
 /* What has come becomes the rank; from that the share. */
-SIMT_KERNEL_DECLARE(gn_pagerank_take);
+GN_SCAN_KERNEL_DECLARE(gn_pagerank_take);
 
 #endif

@@ -15,37 +15,26 @@ struct job {
 	struct gn_pagerank_result *result;
 };
 
-static void *words(const struct job *j)
-{
-	return simt_alloc(j->scanner.machine, j->scanner.graph->vertices * sizeof(uint64_t), SIMT_DEVICE);
-}
-
 static int allocate(struct job *j, struct gn_error *error)
 {
 	struct gn_pagerank_args *a = &j->args;
-	struct simt_machine *machine = j->scanner.machine;
-	const uint64_t vertices = j->scanner.graph->vertices;
+	struct gn_scanner *s = &j->scanner;
+	int rc;
 
-	a->rank = (uint64_t *)words(j);
-	a->share = (uint64_t *)words(j);
-	a->come = (uint64_t *)words(j);
-	a->degree = (uint32_t *)simt_alloc(machine, vertices * sizeof *a->degree, SIMT_DEVICE);
-	a->counts = (struct gn_pagerank_counts *)simt_alloc(machine, sizeof *a->counts, SIMT_DEVICE);
-	if (a->rank && a->share && a->come && a->degree && a->counts)
-		return 0;
-	return gn_error_set(error, -GN_ENOMEM, "pagerank: out of memory on the machine for %llu vertices",
-	                    (unsigned long long)vertices);
+	a->counts = (struct gn_pagerank_counts *)simt_alloc(s->machine, sizeof *a->counts, SIMT_DEVICE);
+	if (!a->counts)
+		return gn_error_set(error, -GN_ENOMEM, "pagerank: out of memory on the machine for counters");
+	rc = gn_state_init(s, &a->rank, sizeof(uint64_t), error);
+	if (!rc)
+		rc = gn_state_init(s, &a->share, sizeof(uint64_t), error);
+	if (!rc)
+		rc = gn_state_init(s, &a->come, sizeof(uint64_t), error);
+	return rc ? rc : gn_state_init(s, &a->degree, sizeof(uint32_t), error);
 }
 
 static void free_job(struct job *j)
 {
-	struct simt_machine *machine = j->scanner.machine;
-
-	simt_free(machine, j->args.rank);
-	simt_free(machine, j->args.share);
-	simt_free(machine, j->args.come);
-	simt_free(machine, j->args.degree);
-	simt_free(machine, j->args.counts);
+	simt_free(j->scanner.machine, j->args.counts);
 	gn_scanner_fini(&j->scanner, &j->args.scan);
 }
 
@@ -73,13 +62,13 @@ static int take(struct job *j, struct gn_error *error)
 
 	j->args.base = rest / vertices;
 	j->args.extra = rest % vertices;
-	return run_counting(j, &gn_pagerank_take_kernel, error);
+	return run_counting(j, GN_SCAN_KERNEL_FOR(&j->scanner, gn_pagerank_take), error);
 }
 
 /* Nobody has given anything yet: all vertices get the same. */
 static int start(struct job *j, struct gn_error *error)
 {
-	const int rc = run_counting(j, &gn_pagerank_degrees_kernel, error);
+	const int rc = run_counting(j, GN_SCAN_KERNEL_FOR(&j->scanner, gn_pagerank_degrees), error);
 
 	if (rc)
 		return rc;
@@ -93,10 +82,13 @@ static int start(struct job *j, struct gn_error *error)
 static int iterate(struct job *j, struct gn_error *error)
 {
 	const int pull = j->options->algorithm == GN_PAGERANK_PULL;
-	int rc = gn_scanner_lists(&j->scanner, &j->args.scan,
-	                          pull ? &gn_pagerank_pull_kernel : &gn_pagerank_push_kernel,
-	                          pull ? &gn_pagerank_pull_chunks_kernel : &gn_pagerank_push_chunks_kernel,
-	                          j->scanner.graph->vertices, error);
+	struct gn_scanner *s = &j->scanner;
+	int rc = gn_scanner_lists(s, &j->args.scan,
+	                          pull ? GN_SCAN_KERNEL_FOR(s, gn_pagerank_pull)
+	                               : GN_SCAN_KERNEL_FOR(s, gn_pagerank_push),
+	                          pull ? GN_SCAN_KERNEL_FOR(s, gn_pagerank_pull_chunks)
+	                               : GN_SCAN_KERNEL_FOR(s, gn_pagerank_push_chunks),
+	                          s->graph->vertices, error);
 
 	if (!rc)
 		rc = take(j, error);
@@ -124,13 +116,15 @@ static int run(struct job *j, const struct gn_progress *progress, struct gn_erro
 static int finish(struct job *j, uint64_t *rank, struct gn_error *error)
 {
 	const uint64_t vertices = j->scanner.graph->vertices;
-	const int rc = simt_move(j->scanner.machine, rank, j->args.rank, vertices * sizeof *rank);
+	const int rc = gn_state_read(&j->scanner, &j->args.rank, rank, error);
 	uint64_t sum = 0;
 
+	if (rc)
+		return rc;
 	for (uint64_t v = 0; v < vertices; v++)
 		sum += rank[v];
-	if (rc || sum == pagerank_one)
-		return gn_scanner_machine(&j->scanner, rc, error);
+	if (sum == pagerank_one)
+		return 0;
 	return gn_error_set(
 	    error, -GN_EBADMSG,
 	    "pagerank: the ranks add up to %.15g instead of 1; if the graph's file says that it is "

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+enum { GN_PAGERANK_STATE = 28 /* bytes of a vertex's state */ };
+
 enum gn_pagerank_algorithm {
 	/* a vertex adds up the shares of its neighbours: right only if every edge is there in both directions
 	 */
@@ -40,12 +42,12 @@ struct gn_pagerank_result {
  * @rank      host memory, receives the rank of each of graph->vertices, in units of 2^-60; their sum is
  *            pagerank_one. They do not depend on the algorithm or the order of the work.
  * @progress  told the iterations; may be NULL
- * Memory on the machine: 28 bytes a vertex and 1/64 byte an edge. Host. Returns 0; -GN_EINVAL (no vertex);
- * -GN_EBADMSG (offsets that decrease, a neighbour out of range; a sum other than 1, because edges of a graph
- * that is pulled are there in one direction only); -GN_EFBIG (a vertex has 2^32 - 1 edges or more);
- * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then rank is not
- * to be used. Source: Beamer, Asanovic and Patterson, "The GAP benchmark suite", 2015: damping 0.85, the
- * tolerance, the limit of iterations, and pulling.
+ * Memory on the machine: 28 bytes a vertex, unless graph->state has a place for them, and 1/64 byte an edge.
+ * Host. Returns 0; -GN_EINVAL (no vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range; a
+ * sum other than 1, because edges of a graph that is pulled are there in one direction only); -GN_EFBIG (a
+ * vertex has 2^32 - 1 edges or more); -GN_ENOMEM; what an array could not read; what the machine, or
+ * gn_auto_adapt, failed with. Then rank is not to be used. Source: Beamer, Asanovic and Patterson, "The GAP
+ * benchmark suite", 2015: damping 0.85, the tolerance, the limit of iterations, and pulling.
  */
 int gn_pagerank(struct simt_machine *machine, struct gn_graph_arrays *graph,
                 const struct gn_pagerank_options *options, uint64_t *rank, struct gn_pagerank_result *result,

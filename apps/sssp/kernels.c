@@ -11,6 +11,7 @@
 
 #include "graph/graph.h"
 #include "graph/scan_visit.h"
+#include "graph/state_device.h"
 #include "sssp/weights.h"
 
 /* A lane's view of a round. */
@@ -20,22 +21,24 @@ struct worker {
 	struct gn_cursor weights;
 	uint32_t least; /* of what this lane put into the far pile */
 	uint64_t reached, edges;
+	int any; /* as of state_device.h */
 };
 
-SIMT_FN struct worker worker_init(const struct gn_sssp_args *a)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_sssp_args *a, const int any)
 {
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.weights = gn_cursor_init(&a->scan.graph.weights);
 	w.least = a->none;
 	w.reached = 0;
 	w.edges = 0;
+	w.any = any;
 	return w;
 }
 
-SIMT_FN void worker_end(struct worker *w)
+SIMT_INLINE_FN void worker_end(struct worker *w)
 {
 	struct gn_sssp_counts *c = w->a->counts;
 
@@ -50,9 +53,9 @@ SIMT_FN void worker_end(struct worker *w)
 	simt_reduce_add_relaxed_dev_u64(&c->edges, w->edges);
 }
 
-SIMT_FN uint32_t length_of(const struct gn_sssp_args *a, uint32_t vertex)
+SIMT_INLINE_FN uint32_t length_of(const struct gn_sssp_args *a, uint32_t vertex, const int any)
 {
-	return simt_load_relaxed_dev_u32(&a->length[vertex]);
+	return gn_state_load_u32(&a->length, any, vertex);
 }
 
 /* ---- lengths of edges ---- */
@@ -85,7 +88,7 @@ SIMT_FN uint32_t sum(const struct gn_sssp_args *a, uint32_t length, uint32_t wei
 }
 
 /* The way through an edge to another vertex; none if the weight is no length. */
-SIMT_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uint32_t to)
+SIMT_INLINE_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uint32_t to)
 {
 	const struct gn_sssp_args *a = w->a;
 	const uint32_t kind = a->scan.graph.weight;
@@ -103,15 +106,15 @@ SIMT_FN uint32_t way_through(struct worker *w, const struct gn_scan_edge *e, uin
 /* ---- piles ---- */
 
 /* Is this the first time that the vertex is put into the next near pile? */
-SIMT_FN int is_new(const struct gn_sssp_args *a, uint32_t vertex)
+SIMT_INLINE_FN int is_new(const struct gn_sssp_args *a, uint32_t vertex, const int any)
 {
-	const uint32_t before = simt_load_relaxed_dev_u32(&a->mark[vertex]);
+	const uint32_t before = gn_state_load_u32(&a->mark, any, vertex);
 
-	return before != a->round && simt_cas_relaxed_dev_u32(&a->mark[vertex], before, a->round) == before;
+	return before != a->round && gn_state_cas_u32(&a->mark, any, vertex, before, a->round) == before;
 }
 
 /* One lane: follow an edge. Is its end to be put into the next near pile? */
-SIMT_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
+SIMT_INLINE_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
 {
 	const struct gn_sssp_args *a = w->a;
 	uint32_t way;
@@ -120,38 +123,23 @@ SIMT_FN int follow(struct worker *w, const struct gn_scan_edge *e, uint32_t *to)
 	if (!gn_scan_is_vertex(&a->scan, *to))
 		return 0;
 	way = way_through(w, e, *to);
-	if (way >= length_of(a, *to) || way >= simt_min_relaxed_dev_u32(&a->length[*to], way))
+	if (way >= length_of(a, *to, w->any) || way >= gn_state_min_u32(&a->length, w->any, *to, way))
 		return 0;
 	if (way < a->border)
-		return is_new(a, *to);
+		return is_new(a, *to, w->any);
 	w->least = way < w->least ? way : w->least;
 	return 0;
 }
 
-/* The lanes that found a vertex reserve places together. */
-SIMT_FN void append(const struct gn_sssp_args *a, uint32_t warp, int found, uint32_t vertex)
-{
-	const uint32_t finders = simt_ballot(warp, found);
-	uint64_t first = 0;
-
-	if (!finders)
-		return;
-	if (simt_lane() == simt_first_lane(finders))
-		first = simt_add_relaxed_dev_u64(&a->scan.shared->found, simt_popcount(finders));
-	first = simt_shfl_u64(warp, first, simt_first_lane(finders));
-	if (found && first + simt_rank(finders) < a->capacity)
-		a->next[first + simt_rank(finders)] = vertex;
-}
-
 /* ---- a round ---- */
 
-SIMT_FN void relax_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_INLINE_FN void relax_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct worker *w = (struct worker *)job;
 	uint32_t to = 0;
 	const int found = mine.is && follow(w, &mine, &to);
 
-	append(w->a, warp, found, to);
+	gn_scan_append(&w->a->scan, warp, found, w->a->next, w->a->capacity, to);
 }
 
 SIMT_FN void relax_part(void *job, uint32_t warp, struct gn_scan_part part)
@@ -159,24 +147,18 @@ SIMT_FN void relax_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, relax_round);
 }
 
-/* Is the vertex in the near pile? */
-SIMT_FN int is_near(const struct gn_sssp_args *a, uint32_t vertex, uint32_t length)
-{
-	return length < a->read[vertex] && length < a->border;
-}
-
-SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct worker *w = (struct worker *)job;
 	const struct gn_sssp_args *a = w->a;
 	const uint32_t vertex = a->dense ? (uint32_t)item : a->list[item];
-	struct gn_scan_part part = {{0, 0}, vertex, length_of(a, vertex)};
-	uint32_t before;
+	struct gn_scan_part part = {{0, 0}, vertex, length_of(a, vertex, w->any)};
+	const uint32_t before = gn_state_get_u32(&a->read, w->any, vertex);
 
-	if (!is_near(a, vertex, part.value))
+	/* is the vertex in the near pile? */
+	if (part.value >= before || part.value >= a->border)
 		return part;
-	before = a->read[vertex];
-	a->read[vertex] = part.value;
+	gn_state_set_u32(&a->read, w->any, vertex, part.value);
 	part.edges = gn_scan_list(&w->graph, vertex);
 	if (before == a->none) {
 		w->reached++;
@@ -187,33 +169,35 @@ SIMT_FN struct gn_scan_part list_of(void *job, uint64_t item)
 }
 
 /* A length that has become less meanwhile is as good: the vertex is in a pile again. */
-SIMT_FN uint32_t value_of(void *job, uint32_t vertex)
+SIMT_INLINE_FN uint32_t value_of(void *job, uint32_t vertex)
 {
-	return length_of(((struct worker *)job)->a, vertex);
+	const struct worker *w = (const struct worker *)job;
+
+	return length_of(w->a, vertex, w->any);
 }
 
-SIMT_FN void gn_sssp_relax(const struct gn_sssp_args *a)
+SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_lists(&a->scan, &w, list_of, relax_part, relax_round);
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_sssp_relax, struct gn_sssp_args)
+GN_SCAN_KERNEL(gn_sssp_relax, relax_lists, struct gn_sssp_args)
 
-SIMT_FN void gn_sssp_relax_chunks(const struct gn_sssp_args *a)
+SIMT_INLINE_FN void relax_chunks(const struct gn_sssp_args *a, const int any)
 {
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	gn_scan_visit_chunks(&a->scan, &w, value_of, relax_part);
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_sssp_relax_chunks, struct gn_sssp_args)
+GN_SCAN_KERNEL(gn_sssp_relax_chunks, relax_chunks, struct gn_sssp_args)
 
 /* ---- between the steps ---- */
 
 /* Warps go round all vertices together: lanes put vertices into the list in their order. */
-SIMT_FN void gn_sssp_split(const struct gn_sssp_args *a)
+SIMT_INLINE_FN void split(const struct gn_sssp_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const uint64_t vertices = a->scan.graph.vertices;
@@ -222,17 +206,18 @@ SIMT_FN void gn_sssp_split(const struct gn_sssp_args *a)
 	for (uint64_t first = simt_global_thread() - simt_lane(); first < vertices;
 	     first += simt_global_threads()) {
 		const uint64_t v = first + simt_lane();
-		const uint32_t length = v < vertices ? length_of(a, (uint32_t)v) : a->none;
-		const int waits = v < vertices && length < a->read[v];
+		const uint32_t length = v < vertices ? length_of(a, (uint32_t)v, any) : a->none;
+		const int waits = v < vertices && length < gn_state_get_u32(&a->read, any, v);
 
-		append(a, warp, waits && length < a->border, (uint32_t)v);
+		gn_scan_append(&a->scan, warp, waits && length < a->border, a->next, a->capacity,
+		               (uint32_t)v);
 		if (waits && length >= a->border && length < least)
 			least = length;
 	}
 	if (least < a->none)
 		simt_reduce_min_relaxed_dev_u32(&a->counts->least, least);
 }
-SIMT_KERNEL(gn_sssp_split, struct gn_sssp_args)
+GN_SCAN_KERNEL(gn_sssp_split, split, struct gn_sssp_args)
 
 /* Fibonacci hashing, as in cc: products with 2^64 divided by the golden ratio are spread evenly. */
 SIMT_FN void gn_sssp_sample(const struct gn_sssp_args *a)

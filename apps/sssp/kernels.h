@@ -26,13 +26,13 @@ struct gn_sssp_counts {
  * pile has a list, if it is short. scan.shared->found counts the vertices that the next near pile has.
  */
 struct gn_sssp_args {
-	struct gn_scan scan;  /* items: entries of the list, all vertices (dense), or chunks */
-	uint32_t *length;     /* [vertices] */
-	uint32_t *read;       /* [vertices]: the length when the list was read last */
-	uint32_t *mark;       /* [vertices]: the last round for which the vertex was put into the list */
-	const uint32_t *list; /* the near pile, unless dense */
-	uint32_t *next;       /* [capacity]: the next one; what does not fit is counted only */
-	uint32_t *sample;     /* [GN_SSSP_SAMPLES] */
+	struct gn_scan scan;    /* items: entries of the list, all vertices (dense), or chunks */
+	struct gn_state length; /* u32, as the two below */
+	struct gn_state read;   /* the length when the list was read last */
+	struct gn_state mark;   /* the last round for which the vertex was put into the list */
+	const uint32_t *list;   /* the near pile, unless dense */
+	uint32_t *next;         /* [capacity]: the next one; what does not fit is counted only */
+	uint32_t *sample;       /* [GN_SSSP_SAMPLES] */
 	struct gn_sssp_counts *counts;
 	uint64_t capacity;
 	uint32_t none;   /* the length of a vertex that was not reached */
@@ -44,10 +44,10 @@ struct gn_sssp_args {
 };
 
 /* Read the lists of the near pile. Lists, and the chunks of long lists. */
-SIMT_KERNEL_DECLARE(gn_sssp_relax);
-SIMT_KERNEL_DECLARE(gn_sssp_relax_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_sssp_relax);
+GN_SCAN_KERNEL_DECLARE(gn_sssp_relax_chunks);
 /* Put what is near after the border was moved into the list; find the least of what is far. */
-SIMT_KERNEL_DECLARE(gn_sssp_split);
+GN_SCAN_KERNEL_DECLARE(gn_sssp_split);
 /* Weights of edges that are spread over all. */
 SIMT_KERNEL_DECLARE(gn_sssp_sample);
 

@@ -49,28 +49,27 @@ static int allocate(struct job *j, struct gn_error *error)
 {
 	struct gn_sssp_args *a = &j->args;
 	const uint64_t vertices = j->scanner.graph->vertices;
+	int rc;
 
 	a->capacity = vertices / GN_SSSP_DENSE + 1;
-	a->length = (uint32_t *)device(j, vertices);
-	a->read = (uint32_t *)device(j, vertices);
-	a->mark = (uint32_t *)device(j, vertices);
 	a->sample = (uint32_t *)device(j, GN_SSSP_SAMPLES);
 	a->counts = (struct gn_sssp_counts *)simt_alloc(j->scanner.machine, sizeof *a->counts, SIMT_DEVICE);
 	j->lists[0] = (uint32_t *)device(j, a->capacity);
 	j->lists[1] = (uint32_t *)device(j, a->capacity);
-	if (a->length && a->read && a->mark && a->sample && a->counts && j->lists[0] && j->lists[1])
-		return 0;
-	return gn_error_set(error, -GN_ENOMEM, "sssp: out of memory on the machine for %llu vertices",
-	                    (unsigned long long)vertices);
+	if (!a->sample || !a->counts || !j->lists[0] || !j->lists[1])
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "sssp: out of memory on the machine for the near piles of %llu vertices",
+		                    (unsigned long long)vertices);
+	rc = gn_state_init(&j->scanner, &a->length, sizeof(uint32_t), error);
+	if (!rc)
+		rc = gn_state_init(&j->scanner, &a->read, sizeof(uint32_t), error);
+	return rc ? rc : gn_state_init(&j->scanner, &a->mark, sizeof(uint32_t), error);
 }
 
 static void free_job(struct job *j)
 {
 	struct simt_machine *machine = j->scanner.machine;
 
-	simt_free(machine, j->args.length);
-	simt_free(machine, j->args.read);
-	simt_free(machine, j->args.mark);
 	simt_free(machine, j->args.sample);
 	simt_free(machine, j->args.counts);
 	simt_free(machine, j->lists[0]);
@@ -81,19 +80,19 @@ static void free_job(struct job *j)
 /* Nothing is reached but the source, which is the first near pile. length serves as a host buffer. */
 static int start(struct job *j, uint64_t source, uint32_t *length, struct gn_error *error)
 {
-	const uint64_t vertices = j->scanner.graph->vertices, bytes = vertices * sizeof *length;
-	struct simt_machine *machine = j->scanner.machine;
+	const uint64_t vertices = j->scanner.graph->vertices;
 	const uint32_t vertex = (uint32_t)source;
 	int rc;
 
 	for (uint64_t v = 0; v < vertices; v++)
 		length[v] = j->args.none;
-	rc = simt_move(machine, j->args.read, length, bytes);
+	rc = gn_state_write(&j->scanner, &j->args.read, length, error);
 	length[source] = 0;
 	if (!rc)
-		rc = simt_move(machine, j->args.length, length, bytes);
-	if (!rc)
-		rc = simt_move(machine, j->lists[0], &vertex, sizeof vertex);
+		rc = gn_state_write(&j->scanner, &j->args.length, length, error);
+	if (rc)
+		return rc;
+	rc = simt_move(j->scanner.machine, j->lists[0], &vertex, sizeof vertex);
 	j->scanner.shared.found = 1;
 	return gn_scanner_machine(&j->scanner, rc, error);
 }
@@ -180,7 +179,8 @@ static int relax(struct job *j, struct gn_error *error)
 	a->next = j->lists[a->round & 1];
 	j->scanner.shared.found = 0;
 	j->result->launches++;
-	return gn_scanner_lists(&j->scanner, &a->scan, &gn_sssp_relax_kernel, &gn_sssp_relax_chunks_kernel,
+	return gn_scanner_lists(&j->scanner, &a->scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_sssp_relax),
+	                        GN_SCAN_KERNEL_FOR(&j->scanner, gn_sssp_relax_chunks),
 	                        a->dense ? vertices : near, error);
 }
 
@@ -207,8 +207,8 @@ static int split(struct job *j, struct gn_error *error)
 		return rc;
 	a->next = j->lists[a->round & 1];
 	j->scanner.shared.found = 0;
-	return gn_scanner_run(&j->scanner, &a->scan, &gn_sssp_split_kernel, j->scanner.graph->vertices,
-	                      error);
+	return gn_scanner_run(&j->scanner, &a->scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_sssp_split),
+	                      j->scanner.graph->vertices, error);
 }
 
 static int step(struct job *j, struct gn_error *error)
@@ -252,10 +252,10 @@ static int finish(struct job *j, uint32_t *length, struct gn_error *error)
 {
 	const uint64_t vertices = j->scanner.graph->vertices;
 	uint32_t farthest = 0;
-	const int rc = simt_move(j->scanner.machine, length, j->args.length, vertices * sizeof *length);
+	const int rc = gn_state_read(&j->scanner, &j->args.length, length, error);
 
 	if (rc)
-		return gn_scanner_machine(&j->scanner, rc, error);
+		return rc;
 	for (uint64_t v = 0; v < vertices; v++) {
 		if (length[v] == j->args.limit)
 			return gn_error_set(

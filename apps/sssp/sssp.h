@@ -18,6 +18,8 @@ extern "C" {
 #define GN_SSSP_NONE UINT32_C(0xffffffff)
 #define GN_SSSP_NONE_F32 UINT32_C(0x7f800000)
 
+enum { GN_SSSP_STATE = 12 /* bytes of a vertex's state */ };
+
 struct gn_sssp_options {
 	uint64_t source;
 	/* Vertices are treated in the order of their lengths, so much at a time; 0: what suits the graph. */
@@ -47,7 +49,8 @@ struct gn_sssp_result {
  * The lengths do not depend on the order of the work: sums of whole numbers are exact, and of real numbers
  * each length is the least, over all ways, of the sum in single precision from the source on.
  *
- * Memory on the machine: 12 bytes a vertex and 1/64 byte an edge. Host. Returns 0; -GN_ERANGE (source is not
+ * Memory on the machine: 1/4 byte a vertex and 1/64 byte an edge; 12 bytes a vertex more, unless graph->state
+ * has a place for them. Host. Returns 0; -GN_ERANGE (source is not
  * a vertex); -GN_EINVAL (delta is not above 0, or below 1 though weights are whole; an edge that was reached
  * has a weight that is less than 0, infinite or not a number); -GN_EFBIG (a length is too large: 0xfffffffe
  * and more, or the largest f32: which vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range);

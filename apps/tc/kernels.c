@@ -24,19 +24,19 @@ struct task {
 	uint32_t below;
 };
 
-SIMT_FN struct worker worker_init(const struct gn_tc_args *a)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_tc_args *a, const int any)
 {
 	struct worker w;
 
 	w.a = a;
-	w.graph = gn_scan_reader_init(&a->scan, 0);
+	w.graph = gn_scan_reader_init(&a->scan, 0, any);
 	w.longer = gn_cursor_init(&a->scan.graph.neighbours);
 	w.triangles = 0;
 	w.looked_up = 0;
 	return w;
 }
 
-SIMT_FN void worker_end(struct worker *w)
+SIMT_INLINE_FN void worker_end(struct worker *w)
 {
 	gn_scan_reader_end(&w->graph);
 	gn_cursor_end(&w->longer);
@@ -51,11 +51,11 @@ SIMT_FN uint64_t length(struct gn_scan_edges list)
 	return list.end - list.begin;
 }
 
-SIMT_FN int is_in(struct worker *w, struct gn_scan_edges list, uint32_t vertex)
+SIMT_INLINE_FN int is_in(struct worker *w, struct gn_scan_edges list, uint32_t vertex)
 {
 	while (list.begin < list.end) {
 		const uint64_t middle = list.begin + length(list) / 2;
-		const uint32_t there = gn_cursor_read_u32(&w->longer, middle);
+		const uint32_t there = gn_scan_read(&w->a->scan, &w->longer, middle, w->graph.any);
 
 		if (there == vertex)
 			return 1;
@@ -68,13 +68,13 @@ SIMT_FN int is_in(struct worker *w, struct gn_scan_edges list, uint32_t vertex)
 }
 
 /* Element i of the list that begins at begin is equal to the one before it: an edge that is there twice. */
-SIMT_FN int is_again(struct worker *w, uint64_t begin, uint64_t i, uint32_t vertex)
+SIMT_INLINE_FN int is_again(struct worker *w, uint64_t begin, uint64_t i, uint32_t vertex)
 {
 	return i > begin && gn_scan_neighbour(&w->graph, i - 1) == vertex;
 }
 
 /* One lane: element i of the task's shorter list. */
-SIMT_FN void look_up(struct worker *w, struct task t, uint64_t i)
+SIMT_INLINE_FN void look_up(struct worker *w, struct task t, uint64_t i)
 {
 	const uint32_t vertex = gn_scan_neighbour(&w->graph, i);
 
@@ -91,7 +91,7 @@ SIMT_FN struct task task_none(void)
 }
 
 /* Every edge is compared with the one before it, so that a list that does not ascend is noticed. */
-SIMT_FN int is_ascending(struct worker *w, uint32_t u, uint64_t begin, uint64_t edge, uint32_t v)
+SIMT_INLINE_FN int is_ascending(struct worker *w, uint32_t u, uint64_t begin, uint64_t edge, uint32_t v)
 {
 	if (edge == begin || gn_scan_neighbour(&w->graph, edge - 1) <= v)
 		return 1;
@@ -101,7 +101,7 @@ SIMT_FN int is_ascending(struct worker *w, uint32_t u, uint64_t begin, uint64_t 
 
 /* One lane: an edge of u, whose list begins at begin. None if it is no edge to a smaller vertex, or is again.
  */
-SIMT_FN struct task task_of(struct worker *w, uint32_t u, uint64_t begin, uint64_t edge)
+SIMT_INLINE_FN struct task task_of(struct worker *w, uint32_t u, uint64_t begin, uint64_t edge)
 {
 	const uint32_t v = gn_scan_neighbour(&w->graph, edge);
 	const struct gn_scan_edges before = {begin, edge};
@@ -129,7 +129,8 @@ SIMT_FN struct gn_scan_edges edges_from(uint32_t warp, struct gn_scan_edges mine
 }
 
 /* Each lane has a task. All lanes look up `share` elements of each, those from `done` on. */
-SIMT_FN void share_out(struct worker *w, uint32_t warp, struct task mine, uint64_t done, uint32_t share)
+SIMT_INLINE_FN void share_out(struct worker *w, uint32_t warp, struct task mine, uint64_t done,
+                              uint32_t share)
 {
 	const uint32_t width = simt_warp_width(), up_to = gn_scan_sum_up_to_lane(warp, share);
 	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
@@ -149,7 +150,7 @@ SIMT_FN void share_out(struct worker *w, uint32_t warp, struct task mine, uint64
 }
 
 /* Each lane has a task, or an empty one. */
-SIMT_FN void look_up_together(struct worker *w, uint32_t warp, struct task mine)
+SIMT_INLINE_FN void look_up_together(struct worker *w, uint32_t warp, struct task mine)
 {
 	uint64_t done = 0;
 
@@ -163,7 +164,8 @@ SIMT_FN void look_up_together(struct worker *w, uint32_t warp, struct task mine)
 }
 
 /* Lane l has edges of vertex first + l, from the begin of its list on, or none. */
-SIMT_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges)
+SIMT_INLINE_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first,
+                                   struct gn_scan_edges edges)
 {
 	const uint32_t width = simt_warp_width(),
 	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)length(edges));
@@ -182,7 +184,7 @@ SIMT_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first, str
 }
 
 /* Vertices begin to end - 1: each lane has one. */
-SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
 {
 	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
 		const uint64_t mine = first + simt_lane();
@@ -195,20 +197,20 @@ SIMT_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uin
 	}
 }
 
-SIMT_FN void gn_tc_count(const struct gn_tc_args *a)
+SIMT_INLINE_FN void count_lists(const struct gn_tc_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		visit_vertices(&w, warp, at, gn_scan_taken_end(s, at));
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_tc_count, struct gn_tc_args)
+GN_SCAN_KERNEL(gn_tc_count, count_lists, struct gn_tc_args)
 
 /* All lanes of the warp: each takes an edge of the chunk. */
-SIMT_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_chunk *chunk)
+SIMT_INLINE_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_chunk *chunk)
 {
 	const uint64_t begin = gn_scan_offset(&w->graph, chunk->vertex);
 
@@ -222,15 +224,15 @@ SIMT_FN void visit_chunk(struct worker *w, uint32_t warp, const struct gn_scan_c
 	}
 }
 
-SIMT_FN void gn_tc_count_chunks(const struct gn_tc_args *a)
+SIMT_INLINE_FN void count_chunks(const struct gn_tc_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
-	struct worker w = worker_init(a);
+	struct worker w = worker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
 			visit_chunk(&w, warp, &s->chunks[k]);
 	worker_end(&w);
 }
-SIMT_KERNEL(gn_tc_count_chunks, struct gn_tc_args)
+GN_SCAN_KERNEL(gn_tc_count_chunks, count_chunks, struct gn_tc_args)

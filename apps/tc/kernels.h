@@ -20,7 +20,7 @@ struct gn_tc_args {
 };
 
 /* Count the triangles whose largest vertex has the list. Lists, and chunks. */
-SIMT_KERNEL_DECLARE(gn_tc_count);
-SIMT_KERNEL_DECLARE(gn_tc_count_chunks);
+GN_SCAN_KERNEL_DECLARE(gn_tc_count);
+GN_SCAN_KERNEL_DECLARE(gn_tc_count_chunks);
 
 #endif

@@ -30,7 +30,8 @@ static int allocate(struct job *j, struct gn_error *error)
 static int run(struct job *j, struct gn_error *error)
 {
 	const double begin = gn_scanner_clock();
-	int rc = gn_scanner_lists(&j->scanner, &j->args.scan, &gn_tc_count_kernel, &gn_tc_count_chunks_kernel,
+	int rc = gn_scanner_lists(&j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_tc_count),
+	                          GN_SCAN_KERNEL_FOR(&j->scanner, gn_tc_count_chunks),
 	                          j->scanner.graph->vertices, error);
 
 	j->result->seconds = gn_scanner_clock() - begin;

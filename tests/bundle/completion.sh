@@ -33,7 +33,7 @@ expect "$all" ''
 expect 'sssp stencil sort sweep scope sim' s
 expect 'compare' scope ''
 expect 'run sweep paper explain list' sim ''
-expect '--seed= --sources= --steps --store= --svg= --source=' bfs --s
+expect '--seed= --sources= --state= --state-cache= --state-page= --steps --store= --svg= --source=' bfs --s
 expect '--verify --version' bfs g.gng --ver
 expect '--record=' sim run --rec
 expect '--threshold=' scope compare --t

@@ -42,24 +42,59 @@ graphs() {
   verified kron.gng "$@" --store file
 }
 
+# wide_ids OPTION... - a file with ids of 64 bits.
+wide_ids() {
+  "$grapnel" convert kron.gng wide.gng --ids 64
+  verified wide.gng "$@" --store host
+  verified wide.gng "$@" --store host --mode direct
+  verified wide.gng "$@" --store host --mode auto
+}
+
+# far_state OPTION... - what the job knows of each vertex is far too: it fits its cache, it does not (one eighth does), it is in a file.
+far_state() {
+  for graph in kron urand path; do
+    verified "$graph.gng" "$@" --store host --state host --state-cache 16M
+    verified "$graph.gng" "$@" --store host --state host --state-page 512
+  done
+  verified kron.gng "$@" --store host --state file
+}
+
 case $job in
   bfs)
     graphs --source 1
     graphs --source 1 --algorithm direction-optimising
+    far_state --source 1 --algorithm top-down
+    far_state --source 1 --algorithm direction-optimising
+    wide_ids --source 1
     ;;
   cc)
     graphs --algorithm afforest
     graphs --algorithm sv
+    far_state --algorithm afforest
+    far_state --algorithm sv
+    wide_ids
     ;;
   pagerank)
     graphs --algorithm pull
     graphs --algorithm push
+    far_state --algorithm pull
+    far_state --algorithm push
+    wide_ids
     ;;
-  sssp) graphs --source 1 --most 255 ;;
-  bc) graphs --source 1 --source 7 ;;
+  sssp)
+    graphs --source 1 --most 255
+    far_state --source 1 --most 255
+    wide_ids --source 1 --most 255
+    ;;
+  bc)
+    graphs --source 1 --source 7
+    far_state --source 1 --source 7
+    wide_ids --source 1
+    ;;
   tc)
     scale=13 # the reference takes seconds for each run of 16
     graphs
+    wide_ids
     ;;
   mvt | atax | bicg)
     everywhere --rows 1500 --columns 5000

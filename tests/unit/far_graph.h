@@ -17,6 +17,7 @@
 
 #include "graph/arrays.h"
 #include "graph/graph.h"
+#include "graph/state.h"
 
 enum { FAR_MOST_EDGES = 20000 };
 
@@ -84,9 +85,11 @@ static inline uint64_t draw_number(void)
 struct far_way {
 	unsigned width;      /* of a warp */
 	uint32_t page_bytes; /* 0: directly, without a cache */
+	int far_state;       /* 1: what a job knows of each vertex is far too */
 };
 
-static const struct far_way far_ways[] = {{1, 512}, {32, 512}, {32, 4096}, {8, 1024}, {1, 0}, {32, 0}};
+static const struct far_way far_ways[] = {{1, 512, 0},   {32, 512, 1}, {32, 512, 0}, {1, 512, 1},
+                                          {32, 4096, 0}, {8, 1024, 0}, {1, 0, 0},    {32, 0, 0}};
 
 enum { FAR_WAYS = few_or_all(2, sizeof far_ways / sizeof *far_ways) };
 
@@ -101,6 +104,7 @@ struct far_graph {
 	struct gn_store *store;
 	struct gn_cache *cache; /* NULL: read directly */
 	struct gn_graph_arrays arrays;
+	struct gn_state_place place; /* of state that is far */
 };
 
 static struct gn_error far_error;
@@ -161,11 +165,30 @@ static inline void open_far(struct far_graph *f, const struct gn_graph *g, unsig
 	f->arrays.edges = g->edges;
 }
 
+/* What jobs know of each vertex is behind a cache of four pages. */
+static inline void open_far_state(struct far_graph *f, uint32_t bytes_per_vertex)
+{
+	struct gn_cache_options c;
+	char uri[64];
+
+	snprintf(uri, sizeof uri, "host:%llu",
+	         (unsigned long long)gn_state_place_bytes(f->arrays.vertices, bytes_per_vertex));
+	far_must(gn_store_open(&f->place.store, f->machine, uri, NULL, &far_error));
+	memset(&c, 0, sizeof c);
+	c.page_bytes = 512;
+	c.bytes = 4 * c.page_bytes;
+	far_must(gn_cache_create(&f->place.cache, f->machine, &f->place.store, 1, &c, &far_error));
+	f->arrays.state = &f->place;
+}
+
 static inline void close_far(struct far_graph *f)
 {
 	gn_array_destroy(&f->arrays.weights, f->machine);
 	gn_array_destroy(&f->arrays.neighbours, f->machine);
 	gn_array_destroy(&f->arrays.offsets, f->machine);
+	if (f->place.cache)
+		gn_cache_destroy(f->place.cache);
+	gn_store_close(f->place.store);
 	if (f->cache)
 		gn_cache_destroy(f->cache);
 	gn_store_close(f->store);

@@ -280,7 +280,8 @@ static void bad_header(void **state)
 		const char *remedy;
 	} cases[] = {
 	    {0, 4, 0x12345678, -GN_EBADMSG, "byte 0", "grapnel convert"},
-	    {8, 4, 2, -GN_ENOTSUP, "version 2", "update this program or convert"},
+	    {8, 4, 3, -GN_ENOTSUP, "version 3", "update this program or convert"},
+	    {8, 4, 2, -GN_EBADMSG, "byte 80", "again"},
 	    {12, 4, 0x04030201, -GN_ENOTSUP, "byte order", "convert the graph on this machine"},
 	    {16, 4, 512, -GN_EBADMSG, "byte 16", "again"},
 	    {20, 4, 0x80, -GN_EBADMSG, "byte 20", "again"},
