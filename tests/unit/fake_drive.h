@@ -31,9 +31,9 @@ struct fake_drive {
 	uint32_t stop;
 	uint32_t enabled;
 	uint32_t starts, aborts, shutdowns, deletes, flushes, deallocations, transfers; /* what it was told */
-	uint32_t maps;                                               /* that were not unmapped */
-	uint32_t grants;                                             /* I/O queue pairs */
-	uint32_t never_ready, fatal, never_stops, loses, sick_times; /* how it misbehaves */
+	uint32_t maps;                                                         /* that were not unmapped */
+	uint32_t grants;                                                       /* I/O queue pairs */
+	uint32_t never_ready, fatal, never_stops, loses, vanishes, sick_times; /* how it misbehaves */
 };
 
 static int fake_map(struct gn_dma *dma, void *memory, size_t bytes, uint64_t *bus, struct gn_error *error)
@@ -210,6 +210,10 @@ static void fake_round(struct fake_drive *f)
 {
 	uint32_t config = fake_get(f, GN_REG_CC);
 
+	if (simt_load_acquire_sys_u32(&f->vanishes)) { /* reads and writes nothing from here on */
+		fake_set(f, GN_REG_CSTS, GN_CSTS_GONE);
+		return;
+	}
 	if (!f->enabled && config & GN_CC_EN)
 		fake_start(f);
 	if (f->enabled && !(config & GN_CC_EN) && !simt_load_acquire_sys_u32(&f->never_stops)) {

@@ -292,7 +292,7 @@ static void gone_under_load(void **state)
 			assert_int_equal(gn_nvmeq_post(q, cid[k], GN_NVME_READ, FAKE_LOST_BLOCK, 1), 0);
 		}
 		if (!round)
-			fake_set(&fake, GN_REG_CSTS, GN_CSTS_GONE);
+			simt_store_release_sys_u32(&fake.vanishes, 1);
 		for (unsigned k = 0; k < 63; k++) {
 			assert_int_equal(gn_nvmeq_wait(q, cid[k], deadline, &status), -GN_EIO);
 			assert_int_equal(status, GN_NVME_HOST_ABORTED);

@@ -212,10 +212,13 @@ int gn_pci_bind(const struct gn_pci *pci, struct gn_error *error)
 	if (rc)
 		return rc;
 	look_up(&after, pci->address);
-	return !strcmp(after.driver, "vfio-pci")
-	           ? 0
-	           : gn_error_set(error, -GN_EIO, "nvme:%s: vfio-pci did not take it; see the kernel log",
-	                          pci->address);
+	if (!strcmp(after.driver, "vfio-pci"))
+		return 0;
+	hand_over(&after, "", NULL);
+	return gn_error_set(
+	    error, -GN_EIO,
+	    "nvme:%s: vfio-pci did not take it, so the kernel has it again; see the kernel log",
+	    pci->address);
 }
 
 int gn_pci_unbind(const struct gn_pci *pci, struct gn_error *error)
