@@ -90,7 +90,7 @@ static int open_any(const char *path, const struct gn_store_settings *settings, 
 	return fd < 0 ? -errno : fd;
 }
 
-/* When a program ends without closing a store, the lock stays until the system has removed the program's ring. */
+/* When a program ends without closing a store, the lock stays until the system has removed its ring. */
 enum { LOCK_PATIENCE_MS = 1000 };
 
 /* Returns 1: locked, or the file system has no locks; 0: somebody else has the lock. */
