@@ -152,7 +152,9 @@ static const struct argp bind_argp = {
     parse,
     "ADDRESS",
     "Take an NVMe controller from the kernel and give it to vfio-pci, until it is unbound or the machine "
-    "restarts. A controller of which a namespace is mounted, swap or otherwise in use is never taken. Needs "
+    "restarts. A controller of which a namespace is mounted, swap, open in a process or otherwise in use, as "
+    "far as "
+    "this system shows, is never taken. Needs "
     "root; to let another user use it, change the owner of /dev/vfio/GROUP.",
     NULL,
     NULL,

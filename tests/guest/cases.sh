@@ -72,6 +72,9 @@ case_plain() {
   step "read it back" grapnel nvme read "$a" --offset 12345 --bytes 300000 --file /tmp/out
   step "it is the same" cmp /tmp/in /tmp/out
   step "write needs --overwrite" refused "destroys" grapnel nvme write "$a" --file /tmp/in
+  step "no bytes behind the end" refused "are not there" grapnel nvme read "$a" --offset 1T --file /tmp/out
+  step "no number of bytes that wraps" refused "are not there" grapnel nvme read "$a" --offset 1M --bytes 18446744073709551615 --file /tmp/out
+  step "what does not fit is not begun" refused "nothing was written" grapnel nvme write "$a" --overwrite --offset 67108352 --file /tmp/in
   step "bench" says "reads of 4096 bytes" grapnel nvme bench "$a" --threads 1 --count 1000 --in-flight 64
 }
 
@@ -81,7 +84,10 @@ case_graph() {
   step "generate a graph" grapnel gen kron --scale 12 --degree 8 --undirected /tmp/g.gng
   step "write it to the drive" grapnel nvme write "$a" --overwrite --file /tmp/g.gng
   step "breadth-first search from the drive, compared with a reference" says "verif" \
-    grapnel bfs /tmp/g.gng --source 0 --store "nvme:$a" --cache 64K --verify
+    grapnel bfs /tmp/g.gng --source 0 --store "nvme:$a" --overwrite --cache 64K --verify
+  step "the same with the depths in host memory" says "verif" \
+    grapnel bfs /tmp/g.gng --source 0 --store "nvme:$a" --overwrite --cache 64K --verify --state host
+  step "a search needs --overwrite" refused "is lost" grapnel bfs /tmp/g.gng --source 0 --store "nvme:$a"
 }
 
 # The controller grants two I/O queue pairs: one is the host's.
@@ -152,6 +158,10 @@ case_mounted() {
     step "list says so" says "swap" grapnel nvme list
     swapoff /dev/nvme0n1
   fi
+  sleep 1000 </dev/nvme0n1 &
+  step "a drive that a process has open is not taken" refused "open in process $!" grapnel nvme bind "$a"
+  kill $!
+  wait $! 2>/dev/null
   step "then it is" grapnel nvme bind "$a"
 }
 
@@ -166,7 +176,7 @@ case_refused() {
   step "the kernel has it" refused "grapnel nvme bind $a" nvme_check end "nvme:$a?ns=1"
   chmod 755 /bin /lib* 2>/dev/null
   echo 'u:x:1000:1000::/tmp:/bin/sh' >>/etc/passwd
-  step "bind without permission" refused "not permitted" su u -c "PATH=/bin grapnel nvme bind $a"
+  step "bind without permission" refused "as root" su u -c "PATH=/bin grapnel nvme bind $a"
   step "bind" grapnel nvme bind "$a"
   step "use without permission" refused "chown" su u -c "PATH=/bin grapnel nvme identify $a"
   group=$(basename "$(readlink "/sys/bus/pci/devices/$a/iommu_group")")

@@ -118,6 +118,7 @@ run_unplugged() {
 }
 
 for case in $cases; do
+  grep -q "^case_$case()" "$here/cases.sh" || { echo "there is no case $case"; exit 2; }
   case $case in
     queues) one queues max_ioqpairs=2 ;;
     mdts) one mdts mdts=5 ;;

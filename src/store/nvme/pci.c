@@ -206,19 +206,24 @@ int gn_pci_bind(const struct gn_pci *pci, struct gn_error *error)
 		return gn_error_set(error, -GN_ENOTSUP,
 		                    "nvme:%s: the driver vfio-pci is not loaded; run modprobe vfio-pci",
 		                    pci->address);
+	if (pci->driver[0] && strcmp(pci->driver, "nvme"))
+		return gn_error_set(
+		    error, -GN_EBUSY,
+		    "nvme:%s: the driver %s has it, which does not say who uses it; take it from there first",
+		    pci->address, pci->driver);
 	rc = gn_pci_used(pci, error);
-	if (!rc)
-		rc = hand_over(pci, "vfio-pci", error);
 	if (rc)
 		return rc;
+	rc = hand_over(pci, "vfio-pci", error);
 	look_up(&after, pci->address);
-	if (!strcmp(after.driver, "vfio-pci"))
+	if (!rc && !strcmp(after.driver, "vfio-pci"))
 		return 0;
 	hand_over(&after, "", NULL);
-	return gn_error_set(
-	    error, -GN_EIO,
-	    "nvme:%s: vfio-pci did not take it, so the kernel has it again; see the kernel log",
-	    pci->address);
+	return rc ? rc
+	          : gn_error_set(
+	                error, -GN_EIO,
+	                "nvme:%s: vfio-pci did not take it, so the kernel has it again; see the kernel log",
+	                pci->address);
 }
 
 int gn_pci_unbind(const struct gn_pci *pci, struct gn_error *error)

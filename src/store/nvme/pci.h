@@ -31,8 +31,9 @@ int gn_pci_find(struct gn_pci *pci, const char *address, struct gn_error *error)
 unsigned gn_pci_list(struct gn_pci list[GN_PCI_MOST]);
 
 /*
- * gn_pci_used - is a namespace of this controller mounted, swap, part of another block device, or open?
- * Returns 0, or -GN_EBUSY: the message says which and by whom.
+ * gn_pci_used - is a namespace of this controller mounted, swap, part of another block device, or open in a
+ * process that /proc shows? What cannot be found out counts as a use. Returns 0, or -GN_EBUSY: the message
+ * says which and by whom.
  */
 int gn_pci_used(const struct gn_pci *pci, struct gn_error *error);
 

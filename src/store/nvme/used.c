@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* used.c - who uses the block devices of an NVMe controller. */
+/*
+ * used.c - who uses the block devices of an NVMe controller. What cannot be found out counts as a use.
+ */
 #include <store/nvme/pci.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { PATH = 512, NAME = 64 };
+enum { PATH = 512, NAME = 64, USE = 400 };
 
 /* With multipath the controller's folder has nvme0c0n1, and the block device is nvme0n1. */
 static void block_name(char name[NAME], const char *entry)
@@ -65,22 +70,67 @@ static int has_holders(const char *folder)
 	return found;
 }
 
-/* An exclusive open is refused while the kernel, or a program that asks as politely, has the device. */
-static int is_claimed(const char *name)
+/*
+ * An exclusive open is refused while the kernel has the device: a file system of any mount namespace, swap,
+ * RAID. Returns 0 or an errno value.
+ */
+static int open_alone(const char *name)
 {
 	char path[NAME + 8];
 	int fd;
 
 	snprintf(path, sizeof path, "/dev/%s", name);
 	fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && errno == EBUSY;
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
 }
 
-static const char *use_of(const char *folder, const char *name)
+/* Has a process the device open? folder: its /proc/PID/fd. */
+static int has_open(const char *folder, dev_t device)
 {
+	const struct dirent *entry;
+	char path[PATH];
+	struct stat st;
+	DIR *d = opendir(folder);
+	int found = 0;
+
+	while (d && !found && (entry = readdir(d))) {
+		snprintf(path, sizeof path, "%.100s/%.60s", folder, entry->d_name);
+		found = !stat(path, &st) && S_ISBLK(st.st_mode) && st.st_rdev == device;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* The first process that has the device open, as far as /proc shows; 0: none. */
+static long opened_by(dev_t device)
+{
+	const struct dirent *entry;
+	char path[PATH];
+	DIR *d = opendir("/proc");
+	long found = 0;
+
+	while (d && !found && (entry = readdir(d))) {
+		const long pid = strtol(entry->d_name, NULL, 10);
+
+		snprintf(path, sizeof path, "/proc/%.60s/fd", entry->d_name);
+		found = pid > 0 && pid != (long)getpid() && has_open(path, device) ? pid : 0;
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* Fills use with what the device is used for and what to do about it. Returns 0: nobody uses it. */
+static int use_of(const char *folder, const char *name, char use[USE])
+{
+	unsigned major_number, minor_number;
 	char path[PATH], numbers[32] = "";
+	int number;
+	long pid;
 	FILE *f;
 
 	snprintf(path, sizeof path, "%.400s/dev", folder);
@@ -89,15 +139,28 @@ static const char *use_of(const char *folder, const char *name)
 		numbers[0] = '\0';
 	if (f)
 		fclose(f);
-	if (numbers[0] && is_mounted(numbers))
-		return "mounted; unmount it";
+	if (sscanf(numbers, "%u:%u", &major_number, &minor_number) != 2)
+		return snprintf(use, USE, "unknown to this system (%.200s); look at the kernel log", path);
+	if (is_mounted(numbers))
+		return snprintf(use, USE, "mounted; unmount it");
 	if (is_swap(name))
-		return "used as swap; run swapoff";
+		return snprintf(use, USE, "used as swap; run swapoff");
 	if (has_holders(folder))
-		return "part of another block device (LVM, RAID, encryption); close that";
-	if (is_claimed(name))
-		return "claimed by the kernel or held open exclusively; find out by lsblk and fuser";
-	return NULL;
+		return snprintf(use, USE, "part of another block device (LVM, RAID, encryption); close that");
+	number = open_alone(name);
+	if (number == EBUSY)
+		return snprintf(
+		    use, USE, "claimed by the kernel or held open exclusively; find out by lsblk and fuser");
+	if (number)
+		return snprintf(
+		    use, USE,
+		    "not shown to be free: /dev/%.60s cannot be opened (%s); run this as root, and make "
+		    "its device file",
+		    name, strerror(number));
+	pid = opened_by(makedev(major_number, minor_number));
+	if (pid)
+		return snprintf(use, USE, "open in process %ld; end that", pid);
+	return 0;
 }
 
 static int refuse(const struct gn_pci *pci, const char *name, const char *use, struct gn_error *error)
@@ -108,30 +171,36 @@ static int refuse(const struct gn_pci *pci, const char *name, const char *use, s
 	                    pci->address, name, use);
 }
 
+static int unknown(const struct gn_pci *pci, const char *folder, struct gn_error *error)
+{
+	return gn_error_set(
+	    error, -GN_EBUSY,
+	    "nvme:%s: not taken: %s cannot be read (%s), so nothing shows whether it is in use", pci->address,
+	    folder, strerror(errno));
+}
+
 /* A namespace's block device and its partitions, which are folders in it with its name before theirs. */
 static int check_block(const struct gn_pci *pci, const char *name, struct gn_error *error)
 {
-	char folder[PATH], part[PATH];
+	char folder[PATH], part[PATH], use[USE];
 	const struct dirent *entry;
-	const char *use;
 	DIR *d;
 	int rc = 0;
 
 	snprintf(folder, sizeof folder, "/sys/class/block/%.60s", name);
-	use = use_of(folder, name);
-	if (use)
+	if (use_of(folder, name, use))
 		return refuse(pci, name, use, error);
 	d = opendir(folder);
-	while (d && !rc && (entry = readdir(d))) {
+	if (!d)
+		return unknown(pci, folder, error);
+	while (!rc && (entry = readdir(d))) {
 		if (strncmp(entry->d_name, name, strlen(name)))
 			continue;
 		snprintf(part, sizeof part, "/sys/class/block/%.60s", entry->d_name);
-		use = use_of(part, entry->d_name);
-		if (use)
+		if (use_of(part, entry->d_name, use))
 			rc = refuse(pci, entry->d_name, use, error);
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 	return rc;
 }
 
@@ -141,7 +210,7 @@ static int check_controller(const struct gn_pci *pci, const char *folder, struct
 	const struct dirent *entry;
 	DIR *d = opendir(folder);
 	char name[NAME];
-	int rc = 0;
+	int rc = d ? 0 : unknown(pci, folder, error);
 
 	while (d && !rc && (entry = readdir(d))) {
 		const char *number = entry->d_name + 4;
@@ -165,6 +234,8 @@ int gn_pci_used(const struct gn_pci *pci, struct gn_error *error)
 
 	snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/nvme", pci->address);
 	d = opendir(path);
+	if (!d && !strcmp(pci->driver, "nvme"))
+		return unknown(pci, path, error);
 	while (d && !rc && (entry = readdir(d))) {
 		if (entry->d_name[0] == '.')
 			continue;
