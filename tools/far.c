@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BASELINE };
+enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BASELINE, OPT_OVERWRITE };
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
-     "for "
-     "a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive onto which it is copied first, over what is "
-     "there",
+     "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive onto which it is copied first "
+     "(--overwrite)",
      0},
+    {"overwrite", OPT_OVERWRITE, NULL, 0,
+     "with --store nvme: what the drive holds may be lost; without it such a store is refused", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
@@ -47,6 +48,12 @@ void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *
 
 static void check_together(const struct tool_far *o, const struct argp_state *state)
 {
+	if (o->store && !strncmp(o->store, "nvme:", 5) && !o->overwrite)
+		argp_error(
+		    state,
+		    "--store %s copies the data onto the drive, and what the drive holds is lost; give "
+		    "--overwrite if that may be",
+		    o->store);
 	if (o->baseline && o->said)
 		argp_error(state, "--baseline %s says where the data is and how it is read; leave %s out",
 		           tool_baseline_name(o->baseline), o->said);
@@ -76,6 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
 		o->said = "--policy";
 		return 0;
+	case OPT_OVERWRITE: o->overwrite = true; return 0;
 	case OPT_BASELINE:
 		o->baseline = (enum tool_baseline)(1 + tool_word(state, "--baseline", arg, baselines));
 		return 0;

@@ -29,6 +29,7 @@ enum tool_baseline {
 struct tool_far {
 	const char *store;    /* "host", "file", "nvme:..." or NULL: what suits the data's format */
 	bool drives;          /* the subcommand copies its data to a drive if it is told so */
+	bool overwrite;       /* what a drive holds may be lost */
 	uint64_t cache_bytes; /* 0: one eighth of the data */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
@@ -40,7 +41,7 @@ struct tool_far {
 };
 
 /*
- * --store, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp, with a
+ * --store, --overwrite, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp, with a
  * struct tool_far. With a baseline the subcommand's mode is direct.
  */
 extern const struct argp tool_far_argp;
@@ -78,8 +79,8 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
 bool tool_far_is_drive(const struct tool_far *far);
 
 /*
- * tool_far_memory - open a store of so many bytes: zeroed memory of the host's or the baseline's, or a drive
- * with what it has.
+ * tool_far_memory - open a store of so many bytes: zeroed memory of the host's or the baseline's, or the
+ * drive of --store with what it holds.
  * @written  kernels will write to it
  * Returns as gn_store_open.
  */

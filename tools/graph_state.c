@@ -79,6 +79,16 @@ static int open_file(struct gn_state_place *place, struct simt_machine *machine,
 	return rc;
 }
 
+/* Not tool_far_memory: --store, and a drive there, are for the graph. */
+static int open_host(struct gn_state_place *place, struct simt_machine *machine, uint64_t bytes,
+                     struct gn_error *e)
+{
+	char uri[40];
+
+	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
+	return gn_store_open(&place->store, machine, uri, NULL, e);
+}
+
 static uint64_t cache_bytes(const struct graph_state_options *o, uint64_t bytes)
 {
 	const uint64_t least = 16ull * (o->page_bytes ? o->page_bytes : 4096);
@@ -97,9 +107,8 @@ int graph_state_open(struct gn_state_place *place, struct simt_machine *machine,
 
 	if (o->state.kind == GRAPH_STATE_DEVICE)
 		return 0;
-	rc = o->state.kind == GRAPH_STATE_FILE
-	         ? open_file(place, machine, o, bytes, e)
-	         : tool_far_memory(&place->store, machine, &o->far, bytes, true, e);
+	rc = o->state.kind == GRAPH_STATE_FILE ? open_file(place, machine, o, bytes, e)
+	                                       : open_host(place, machine, bytes, e);
 	if (rc)
 		return rc;
 	c.bytes = cache_bytes(&o->state, vertices * o->state.vertex_bytes);
