@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <grapnel/store.h>
 
@@ -73,10 +74,16 @@ static int open_store(const struct nvme_request *r, struct simt_machine **machin
 static int copy_out(const struct nvme_request *r, struct gn_store *store, FILE *to, char *piece,
                     struct gn_error *e)
 {
-	uint64_t end = gn_store_view_of(store)->capacity_bytes, at = r->offset;
+	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
+	const uint64_t end = r->bytes ? r->offset + r->bytes : capacity;
+	uint64_t at = r->offset;
 
-	if (r->bytes)
-		end = at + r->bytes;
+	if (at > capacity || r->bytes > capacity - at)
+		return gn_error_set(
+		    e, -GN_ERANGE,
+		    "nvme:%s: %llu bytes from byte %llu on are not there: the namespace has %llu bytes",
+		    r->address, (unsigned long long)r->bytes, (unsigned long long)at,
+		    (unsigned long long)capacity);
 	while (at < end) {
 		size_t bytes = end - at < PIECE ? (size_t)(end - at) : (size_t)PIECE;
 		int rc = gn_store_read_host(store, at, piece, bytes, e);
@@ -91,12 +98,33 @@ static int copy_out(const struct nvme_request *r, struct gn_store *store, FILE *
 	return 0;
 }
 
+/* A file's bytes must fit before the first is written; of a pipe they are not known. */
+static int check_room(const struct nvme_request *r, const struct gn_store *store, FILE *from,
+                      struct gn_error *e)
+{
+	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
+	struct stat st;
+
+	if (!fstat(fileno(from), &st) && S_ISREG(st.st_mode) &&
+	    (r->offset > capacity || (uint64_t)st.st_size > capacity - r->offset))
+		return gn_error_set(
+		    e, -GN_ERANGE,
+		    "nvme:%s: %llu bytes do not fit from byte %llu on: the namespace has %llu bytes; "
+		    "nothing was written",
+		    r->address, (unsigned long long)st.st_size, (unsigned long long)r->offset,
+		    (unsigned long long)capacity);
+	return 0;
+}
+
 static int copy_in(const struct nvme_request *r, struct gn_store *store, FILE *from, char *piece,
                    struct gn_error *e)
 {
 	uint64_t at = r->offset;
 	size_t bytes;
+	int room = check_room(r, store, from, e);
 
+	if (room)
+		return room;
 	while ((bytes = fread(piece, 1, PIECE, from)) > 0) {
 		int rc = gn_store_write_host(store, at, piece, bytes, e);
 
