@@ -73,6 +73,15 @@ uint32_t gups_every_word(const struct gups *g, uint64_t nodes)
 	return g->updates <= GUPS_MOST_DRAWN / (nodes * nodes) && g->part_words <= GUPS_MOST_DRAWN;
 }
 
+/* If one node lacks memory all of them end here, instead of waiting for it. */
+static int all_ready(struct gn_net *net, int rc)
+{
+	uint64_t failed = rc != 0;
+	const int met = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &failed, 1);
+
+	return rc ? rc : met ? met : failed ? -GN_ENOMEM : 0;
+}
+
 int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, const uint64_t *part,
                uint64_t *wrong)
 {
@@ -84,6 +93,7 @@ int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, co
 	c.wanted = (uint64_t *)calloc(every_word ? g->part_words : c.nodes, 8);
 	if (c.part && c.wanted)
 		rc = simt_move(gn_net_machine(net), c.part, part, g->part_words * 8);
+	rc = all_ready(net, rc);
 	if (!rc && every_word)
 		*wrong = check_words(&c);
 	else if (!rc)

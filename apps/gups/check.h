@@ -23,7 +23,7 @@ uint32_t gups_every_word(const struct gups *g, uint64_t nodes);
  * a wrong word of the right node is not
  * @part        device memory
  * @wrong       receives the number of words, or of parts, of all nodes that are wrong
- * Returns 0, -GN_ENOMEM, or the machine's or the network's code.
+ * Returns 0; -GN_ENOMEM (on all nodes, if one lacks memory); the machine's or the network's code.
  */
 int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, const uint64_t *part,
                uint64_t *wrong);
