@@ -156,9 +156,12 @@ static int take(int fd, const struct gn_uri *uri, const struct gn_store_settings
 		return refuse_kind(uri, &st, error);
 	/* io_uring would answer EAGAIN instead of waiting for the disk. */
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-	*bytes = (uint64_t)st.st_size;
 	if (!settings->options.read_only)
 		rc = lock(fd, uri, error);
+	/* The writer before may have changed the size until it let the lock go. */
+	if (!rc && fstat(fd, &st))
+		rc = refuse_kind(uri, &st, error);
+	*bytes = (uint64_t)st.st_size;
 	if (!rc && reserve)
 		rc = reserve_bytes(fd, uri, *bytes, error);
 	return rc;
