@@ -41,8 +41,8 @@ struct tool_far {
 };
 
 /*
- * --store, --overwrite, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp, with a
- * struct tool_far. With a baseline the subcommand's mode is direct.
+ * --store, --overwrite, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp,
+ * with a struct tool_far. With a baseline the subcommand's mode is direct.
  */
 extern const struct argp tool_far_argp;
 

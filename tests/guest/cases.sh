@@ -158,10 +158,9 @@ case_mounted() {
     step "list says so" says "swap" grapnel nvme list
     swapoff /dev/nvme0n1
   fi
-  sleep 1000 </dev/nvme0n1 &
-  step "a drive that a process has open is not taken" refused "open in process $!" grapnel nvme bind "$a"
-  kill $!
-  wait $! 2>/dev/null
+  exec 9</dev/nvme0n1
+  step "a drive that a process has open is not taken" refused "open in process" grapnel nvme bind "$a"
+  exec 9<&-
   step "then it is" grapnel nvme bind "$a"
 }
 
