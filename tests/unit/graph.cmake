@@ -8,10 +8,6 @@ foreach(part reference generate file read formats)
   target_link_libraries(test_graph_${part} PRIVATE gn_graph PkgConfig::CMOCKA ZLIB::ZLIB m)
   add_test(NAME unit_graph_${part} COMMAND test_graph_${part})
   set_tests_properties(unit_graph_${part} PROPERTIES TIMEOUT ${gn_patience} LABELS unit)
-  # gcc's OpenMP runtime is not instrumented: with more threads every barrier would be reported
-  if(GN_SANITIZE MATCHES thread)
-    set_tests_properties(unit_graph_${part} PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
-  endif()
 endforeach()
 target_link_libraries(test_graph_generate PRIVATE OpenMP::OpenMP_C)
 
@@ -38,9 +34,4 @@ gn_unit(generate)
 target_link_libraries(test_generate PRIVATE gn_generate)
 if(GN_CUDA)
   set_tests_properties(unit_generate PROPERTIES LABELS device)
-endif()
-
-# libgomp's barriers are unknown to the thread sanitizer; these tests generate or order graphs.
-if(GN_SANITIZE MATCHES thread)
-  set_tests_properties(unit_bfs unit_tc unit_generate PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
 endif()

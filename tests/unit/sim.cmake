@@ -17,7 +17,3 @@ foreach(part config parts network flits path dualopt migrate machine window)
   gn_unit(sim_${part})
   target_link_libraries(test_sim_${part} PRIVATE gn_sim)
 endforeach()
-# gcc's OpenMP runtime, which reads the graphs, is not instrumented: with more threads every barrier would be reported
-if(GN_SANITIZE MATCHES thread)
-  set_tests_properties(unit_sim_workloads unit_sim_machine unit_sim_window PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
-endif()

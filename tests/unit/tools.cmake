@@ -7,6 +7,3 @@ target_link_libraries(test_sweep PRIVATE gn_scope_core)
 gn_unit(graph_sources ${PROJECT_SOURCE_DIR}/tools/graph_sources.c)
 target_include_directories(test_graph_sources PRIVATE ${PROJECT_SOURCE_DIR}/tools)
 target_link_libraries(test_graph_sources PRIVATE gn_graph gn_scope_core)
-if(GN_SANITIZE MATCHES thread) # it does not see the barriers of libgomp
-  set_tests_properties(unit_graph_sources PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
-endif()
