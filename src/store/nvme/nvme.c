@@ -109,9 +109,9 @@ static int wanted(void *user)
 	return gn_vfio_wanted((struct gn_vfio *)user);
 }
 
-static void release(void *user)
+static int release(void *user)
 {
-	gn_vfio_release((struct gn_vfio *)user);
+	return gn_vfio_release((struct gn_vfio *)user);
 }
 
 /* A GPU that has the registers in its page table cannot have them taken away. */
