@@ -41,7 +41,7 @@ struct fake_drive {
 	uint32_t maps;                                                         /* that were not unmapped */
 	uint32_t grants;                                                       /* I/O queue pairs */
 	uint32_t never_ready, fatal, never_stops, loses, vanishes, sick_times; /* how it misbehaves */
-	uint32_t loses_aborts, refuses_cut;
+	uint32_t mute, refuses_cut;
 	uint32_t cuts;    /* how often it was to be cut off from memory */
 	uint32_t is_cut;  /* it is */
 	uint32_t recalls; /* so many of the lost commands, ever, are executed after all, the oldest first */
@@ -192,6 +192,13 @@ static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c
 	}
 }
 
+/* Abort and what is sent when the store is closed; not what a reset needs. */
+static int fake_is_mute(struct fake_drive *f, uint32_t opcode)
+{
+	return simt_load_acquire_sys_u32(&f->mute) &&
+	       (opcode == GN_ADMIN_ABORT || opcode == GN_ADMIN_DELETE_SQ || opcode == GN_ADMIN_DELETE_CQ);
+}
+
 static void fake_execute(struct fake_drive *f, uint32_t id, const struct gn_nvme_command *c)
 {
 	struct fake_queue *q = &f->queue[id];
@@ -200,7 +207,7 @@ static void fake_execute(struct fake_drive *f, uint32_t id, const struct gn_nvme
 
 	to->result = 0;
 	status = id ? fake_io(f, c) : fake_admin(f, c, &to->result);
-	if (!id && c->opcode == GN_ADMIN_ABORT && simt_load_acquire_sys_u32(&f->loses_aborts))
+	if (!id && fake_is_mute(f, c->opcode))
 		return;
 	to->sq_head = (uint16_t)q->head;
 	to->sq_id = (uint16_t)id;

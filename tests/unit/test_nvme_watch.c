@@ -94,11 +94,12 @@ static void gone_under_load(void **state)
 static void mute(void **state)
 {
 	const struct gn_nvmeq *q;
+	uint64_t began;
 
 	(void)state;
 	fake_open(&fake, &drive);
 	simt_store_release_sys_u32(&fake.loses, 1);
-	simt_store_release_sys_u32(&fake.loses_aborts, 1);
+	simt_store_release_sys_u32(&fake.mute, 1);
 	drive.timeout_ns = 300 * (uint64_t)SECOND;
 	open_watched(2, SECOND);
 	q = &block.pair[0].q;
@@ -109,7 +110,9 @@ static void mute(void **state)
 	await_word(&fake.starts, 2);
 	lose(q, take(q), GN_NVME_READ, 1);
 	await_word(&fake.aborts, 2);
+	began = simt_clock_ns();
 	close_block(); /* does not wait for it, nor for admin commands after it */
+	assert_true(simt_clock_ns() - began < 100 * (uint64_t)SECOND);
 }
 
 /* Commands that are lost again under the same ids, after a reset, are aborted and answered again. */
