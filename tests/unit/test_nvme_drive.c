@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A drive: what addresses and statuses mean, how a controller is brought up, and the host's transfers. */
+#include <sched.h>
+#include <signal.h>
+
 #include <grapnel/store.h>
 #include <queue/attach.h>
 #include <store/nvme/pci.h>
@@ -293,33 +296,70 @@ static void deallocation_lands_late(void **state)
 	close_block();
 }
 
-static void *turn_off_and_on(void *user)
-{
-	uint32_t *done = (uint32_t *)user;
+static uint32_t holding, held, looks;
 
-	for (unsigned k = 0; k < 300; k++) {
-		simt_store_release_dev_u32(&drive.resetting, 1);
-		gn_drive_disable(&drive, NULL);
-		gn_drive_enable(&drive, NULL);
-		simt_store_release_dev_u32(&drive.resetting, 0);
-	}
-	simt_store_release_sys_u32(done, 1);
+/* Stops the thread that looks, wherever it is, until the reset is over. */
+static void hold(int number)
+{
+	(void)number;
+	simt_store_release_sys_u32(&held, 1);
+	while (simt_load_acquire_sys_u32(&holding))
+		sched_yield();
+}
+
+/* A reset, and in its middle the other thread is stopped. A signal may come late, and then does nothing. */
+static void reset_around(pthread_t other)
+{
+	uint32_t seen;
+
+	simt_store_release_dev_u32(&drive.resetting, 1);
+	gn_drive_disable(&drive, NULL);
+	simt_store_release_sys_u32(&held, 0);
+	simt_store_release_sys_u32(&holding, 1);
+	pthread_kill(other, SIGUSR1);
+	for (unsigned k = 0; k < 1000 && !simt_load_acquire_sys_u32(&held); k++)
+		sched_yield();
+	gn_drive_enable(&drive, NULL);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+	simt_store_release_sys_u32(&holding, 0);
+	seen = simt_load_acquire_sys_u32(&looks);
+	while (simt_load_acquire_sys_u32(&looks) - seen < 2)
+		sched_yield();
+}
+
+struct resets {
+	pthread_t other;
+	uint32_t done;
+};
+
+static void *reset_often(void *user)
+{
+	struct resets *r = (struct resets *)user;
+
+	for (unsigned k = 0; k < 300; k++)
+		reset_around(r->other);
+	simt_store_release_sys_u32(&r->done, 1);
 	return NULL;
 }
 
 /* Who looks at the controller around a reset does not say that it has stopped. */
 static void healthy_around_resets(void **state)
 {
-	uint32_t done = 0, wrong = 0;
+	struct resets r = {pthread_self(), 0};
+	uint32_t wrong = 0;
 	pthread_t thread;
 
 	(void)state;
 	fake_open(&fake, &drive);
 	assert_int_equal(gn_drive_open(&drive, &error), 0);
-	pthread_create(&thread, NULL, turn_off_and_on, &done);
-	while (!simt_load_acquire_sys_u32(&done))
+	signal(SIGUSR1, hold);
+	pthread_create(&thread, NULL, reset_often, &r);
+	while (!simt_load_acquire_sys_u32(&r.done)) {
 		wrong += gn_drive_health(&drive, &error) != 0;
+		simt_add_acq_rel_dev_u32(&looks, 1);
+	}
 	pthread_join(thread, NULL);
+	signal(SIGUSR1, SIG_DFL);
 	assert_int_equal(wrong, 0);
 	fake_close(&fake, &drive);
 }
