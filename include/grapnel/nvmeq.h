@@ -62,7 +62,7 @@ struct gn_nvmeq_state {
 	uint32_t rung; /* head as the controller knows it; only the holder of head_lock writes it */
 	uint32_t head_lock;
 	uint32_t abandoned;        /* commands given up and still outstanding */
-	uint32_t abandoned_writes; /* writes among them */
+	uint32_t abandoned_writes; /* writes and deallocations among them */
 	uint32_t strays;           /* completions that fitted no outstanding command, ever */
 	uint32_t pad_rung[27];
 	struct gn_ring free_ring;
@@ -92,6 +92,15 @@ struct gn_nvmeq {
 	uint32_t nsid;
 	uint32_t attached; /* 1: the doorbells are a controller's registers, not memory of this queue pair */
 };
+
+/*
+ * Does a command of this opcode change the blocks of its slot? Admin queues have other commands under these
+ * opcodes; their slots have no blocks.
+ */
+SIMT_FN int gn__nvmeq_changes(uint32_t opcode)
+{
+	return opcode == GN_NVME_WRITE || opcode == GN_NVME_DATASET_MANAGEMENT;
+}
 
 enum { GN__NVMEQ_IDLE = 0, GN__NVMEQ_PENDING = 1, GN__NVMEQ_DONE = 2, GN__NVMEQ_ABANDONED = 3 };
 /* What a slot keeps of a status field. */
@@ -174,7 +183,7 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned,
 		                             gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
 			simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
-			if (opcode == GN_NVME_WRITE)
+			if (gn__nvmeq_changes(opcode))
 				simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, (uint32_t)-1);
 			gn__nvmeq_put_back(q, index);
 			return;
@@ -307,15 +316,16 @@ SIMT_FN void gn_nvmeq_end(const struct gn_nvmeq *q, uint32_t cid)
 }
 
 /*
- * Does an abandoned write of this slot overlap these blocks? If its completion comes at this moment, the
- * members may be those of the slot's next command. Then either answer is right, because the write is over.
+ * Does an abandoned write or deallocation of this slot overlap these blocks? If its completion comes at this
+ * moment, the members may be those of the slot's next command. Then either answer is right, because the write
+ * is over.
  */
 SIMT_FN int gn__nvmeq_may_land(const struct gn_nvmeq_slot *slot, uint64_t lba, uint32_t blocks)
 {
 	uint64_t at;
 
 	if (gn__nvmeq_slot_state(simt_load_acquire_dev_u64(&slot->word)) != GN__NVMEQ_ABANDONED ||
-	    simt_load_relaxed_dev_u32(&slot->opcode) != GN_NVME_WRITE)
+	    !gn__nvmeq_changes(simt_load_relaxed_dev_u32(&slot->opcode)))
 		return 0;
 	at = simt_load_relaxed_dev_u64(&slot->lba);
 	return at < lba + blocks && lba < at + simt_load_relaxed_dev_u32(&slot->blocks);
@@ -387,16 +397,26 @@ SIMT_FN void gn__nvmeq_mark_entry(const struct gn_nvmeq *q, uint32_t ticket)
 	gn_nvmeq_ring(q);
 }
 
-/* Post any command, such as an admin command; its cid is filled in. Otherwise as gn_nvmeq_post. */
-SIMT_FN void gn__nvmeq_post_command(const struct gn_nvmeq *q, uint32_t cid,
-                                    const struct gn_nvme_command *command)
+/*
+ * Post any command that changes these blocks; its cid is filled in. The blocks are what
+ * gn_nvmeq_write_hazard looks at, not what the controller is told. Otherwise as gn_nvmeq_post.
+ */
+SIMT_FN void gn__nvmeq_post_change(const struct gn_nvmeq *q, uint32_t cid,
+                                   const struct gn_nvme_command *command, uint64_t lba, uint32_t blocks)
 {
-	uint32_t ticket = gn__nvmeq_take_entry(q, cid, command->opcode, 0, 0);
+	uint32_t ticket = gn__nvmeq_take_entry(q, cid, command->opcode, lba, blocks);
 	struct gn_nvme_command *entry = &q->sq[ticket & (q->depth - 1)];
 
 	*entry = *command;
 	entry->cid = (uint16_t)cid;
 	gn__nvmeq_mark_entry(q, ticket);
+}
+
+/* Post any command without blocks, such as an admin command. */
+SIMT_FN void gn__nvmeq_post_command(const struct gn_nvmeq *q, uint32_t cid,
+                                    const struct gn_nvme_command *command)
+{
+	gn__nvmeq_post_change(q, cid, command, 0, 0);
 }
 
 /*
@@ -427,13 +447,13 @@ SIMT_FN uint64_t gn__nvmeq_abandon(const struct gn_nvmeq *q, struct gn_nvmeq_slo
 	uint64_t word;
 
 	/* Counted first: a writer that sees no abandoned write must be right. */
-	if (slot->opcode == GN_NVME_WRITE)
+	if (gn__nvmeq_changes(slot->opcode))
 		simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, 1);
 	simt_add_acq_rel_dev_u32(&q->state->abandoned, 1);
 	word = simt_cas_acq_rel_dev_u64(&slot->word, pending, gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0));
 	if (word != pending) {
 		simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
-		if (slot->opcode == GN_NVME_WRITE)
+		if (gn__nvmeq_changes(slot->opcode))
 			simt_add_acq_rel_dev_u32(&q->state->abandoned_writes, (uint32_t)-1);
 	}
 	return word;

@@ -22,7 +22,10 @@
  * must have given the drive to vfio-pci (`grapnel nvme bind`), and the system needs an IOMMU. Each drive is
  * open once at a time. A command that times out is aborted; if that does not help, the controller is reset
  * and the store goes on. When the drive is gone or its controller is fatal, every access fails at once, with
- * GN_NVME_HOST_ABORTED. A failed command is tried again, twice, unless its status forbids it.
+ * GN_NVME_HOST_ABORTED. A failed command is tried again, twice, unless its status forbids it. While a write
+ * that timed out may still land, writes of the same blocks are refused: -GN_EBUSY. On a GPU kernels do not
+ * see such writes of the host, nor the host those of kernels; after one, close the store before you write
+ * these blocks from the other side.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *
@@ -79,9 +82,9 @@ struct gn_store_view {
 	uint32_t queue_count;
 	uint64_t timeout_ns;     /* of one transfer */
 	uint32_t transfer_bytes; /* GN_STORE_QUEUES: the largest transfer */
-	uint32_t reserved;
+	uint32_t host_queues;    /* GN_STORE_QUEUES: of the host, behind the others; writes ask them too */
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
-	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count], in device memory */
+	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
 };
 
 /* A failed transfer: the library's code and what the device said. */
@@ -164,7 +167,8 @@ const char *gn_store_path(const struct gn_store *store);
 /*
  * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
  * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Device memory
- * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC.
+ * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC; from nvme: also
+ * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_ENODEV.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);

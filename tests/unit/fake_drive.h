@@ -14,12 +14,19 @@
 
 #define FAKE_BUS ((uint64_t)1 << 48)
 
+enum { FAKE_KEPT = 64 };
 enum { FAKE_QUEUES = 8, FAKE_BYTES = 1 << 20, FAKE_LOST_BLOCK = 77, FAKE_SICK_BLOCK = 99 };
 
 struct fake_queue {
 	const struct gn_nvme_command *sq;
 	struct gn_nvme_completion *cq;
 	uint32_t depth, head, tail, phase;
+};
+
+/* A command that was fetched and is not executed yet. */
+struct fake_kept {
+	uint32_t queue;
+	struct gn_nvme_command command;
 };
 
 struct fake_drive {
@@ -34,6 +41,12 @@ struct fake_drive {
 	uint32_t maps;                                                         /* that were not unmapped */
 	uint32_t grants;                                                       /* I/O queue pairs */
 	uint32_t never_ready, fatal, never_stops, loses, vanishes, sick_times; /* how it misbehaves */
+	uint32_t mute, refuses_cut;
+	uint32_t cuts;    /* how often it was to be cut off from memory */
+	uint32_t is_cut;  /* it is */
+	uint32_t recalls; /* so many of the lost commands, ever, are executed after all, the oldest first */
+	uint32_t lost, recalled;
+	struct fake_kept kept[FAKE_KEPT]; /* from recalled to lost */
 };
 
 static int fake_map(struct gn_dma *dma, void *memory, size_t bytes, uint64_t *bus, struct gn_error *error)
@@ -49,6 +62,17 @@ static void fake_unmap(struct gn_dma *dma, void *memory, size_t bytes, uint64_t 
 	(void)bytes;
 	if (bus == (uint64_t)(uintptr_t)memory + FAKE_BUS)
 		((struct fake_drive *)(void *)dma)->maps--;
+}
+
+static int fake_cut(struct gn_dma *dma)
+{
+	struct fake_drive *f = (struct fake_drive *)(void *)dma;
+	const uint32_t refuses = simt_load_acquire_sys_u32(&f->refuses_cut);
+
+	if (!refuses)
+		simt_store_release_sys_u32(&f->is_cut, 1);
+	simt_add_acq_rel_dev_u32(&f->cuts, 1);
+	return refuses ? -GN_EIO : 0;
 }
 
 static void *fake_memory(uint64_t bus)
@@ -161,11 +185,61 @@ static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c
 	case GN_ADMIN_DELETE_SQ: f->queue[id].depth = 0; return 0;
 	case GN_ADMIN_DELETE_CQ: f->deletes++; return 0;
 	case GN_ADMIN_ABORT:
-		f->aborts++;
+		simt_add_acq_rel_dev_u32(&f->aborts, 1);
 		*result = 1; /* not aborted */
 		return 0;
 	default: return GN_NVME_INVALID_OPCODE | GN_NVME_DO_NOT_RETRY;
 	}
+}
+
+/* Abort and what is sent when the store is closed; not what a reset needs. */
+static int fake_is_mute(struct fake_drive *f, uint32_t opcode)
+{
+	return simt_load_acquire_sys_u32(&f->mute) &&
+	       (opcode == GN_ADMIN_ABORT || opcode == GN_ADMIN_DELETE_SQ || opcode == GN_ADMIN_DELETE_CQ);
+}
+
+static void fake_execute(struct fake_drive *f, uint32_t id, const struct gn_nvme_command *c)
+{
+	struct fake_queue *q = &f->queue[id];
+	struct gn_nvme_completion *to = &q->cq[q->tail];
+	uint32_t status;
+
+	to->result = 0;
+	status = id ? fake_io(f, c) : fake_admin(f, c, &to->result);
+	if (!id && fake_is_mute(f, c->opcode))
+		return;
+	to->sq_head = (uint16_t)q->head;
+	to->sq_id = (uint16_t)id;
+	simt_store_release_sys_u32((uint32_t *)(void *)&to->cid, c->cid | q->phase << 16 | status << 17);
+	q->tail = (q->tail + 1) % q->depth;
+	q->phase ^= !q->tail;
+}
+
+static int fake_loses(struct fake_drive *f, uint32_t id, const struct gn_nvme_command *c)
+{
+	struct fake_kept *to = &f->kept[f->lost % FAKE_KEPT];
+	uint64_t lba = c->lba;
+
+	if (!id || !simt_load_acquire_sys_u32(&f->loses))
+		return 0;
+	if (c->opcode == GN_NVME_DATASET_MANAGEMENT)
+		lba = ((const uint32_t *)fake_memory(c->prp1))[2];
+	if (lba != FAKE_LOST_BLOCK)
+		return 0;
+	to->queue = id;
+	to->command = *c;
+	f->lost++;
+	return 1;
+}
+
+static void fake_recall(struct fake_drive *f)
+{
+	uint32_t until = simt_load_acquire_sys_u32(&f->recalls);
+
+	for (; f->recalled != f->lost && f->recalled < until; f->recalled++)
+		fake_execute(f, f->kept[f->recalled % FAKE_KEPT].queue,
+		             &f->kept[f->recalled % FAKE_KEPT].command);
 }
 
 static void fake_serve(struct fake_drive *f, uint32_t id)
@@ -175,20 +249,10 @@ static void fake_serve(struct fake_drive *f, uint32_t id)
 
 	while (q->depth && q->head != doorbell) {
 		struct gn_nvme_command c = q->sq[q->head];
-		struct gn_nvme_completion *to = &q->cq[q->tail];
-		uint32_t status;
 
 		q->head = (q->head + 1) % q->depth;
-		if (id && c.lba == FAKE_LOST_BLOCK && simt_load_acquire_sys_u32(&f->loses))
-			continue;
-		to->result = 0;
-		status = id ? fake_io(f, &c) : fake_admin(f, &c, &to->result);
-		to->sq_head = (uint16_t)q->head;
-		to->sq_id = (uint16_t)id;
-		simt_store_release_sys_u32((uint32_t *)(void *)&to->cid,
-		                           c.cid | q->phase << 16 | status << 17);
-		q->tail = (q->tail + 1) % q->depth;
-		q->phase ^= !q->tail;
+		if (!fake_loses(f, id, &c))
+			fake_execute(f, id, &c);
 	}
 }
 
@@ -196,8 +260,9 @@ static void fake_start(struct fake_drive *f)
 {
 	uint64_t sq, cq;
 
-	f->starts++;
+	simt_add_acq_rel_dev_u32(&f->starts, 1);
 	f->enabled = 1;
+	f->recalled = f->lost;
 	memset(f->registers + GN_REG_DOORBELLS, 0, 4096);
 	memset(f->queue, 0, sizeof f->queue);
 	memcpy(&sq, f->registers + GN_REG_ASQ, 8);
@@ -218,6 +283,8 @@ static void fake_round(struct fake_drive *f)
 		fake_start(f);
 	if (f->enabled && !(config & GN_CC_EN) && !simt_load_acquire_sys_u32(&f->never_stops)) {
 		f->enabled = 0;
+		for (unsigned k = 0; k < 2 * FAKE_QUEUES; k++)
+			fake_set(f, GN_REG_DOORBELLS + 4 * k, 0);
 		fake_set(f, GN_REG_CSTS, 0);
 	}
 	if (f->enabled && config & GN_CC_SHN_MASK && !(fake_get(f, GN_REG_CSTS) & GN_CSTS_SHST_MASK)) {
@@ -226,6 +293,8 @@ static void fake_round(struct fake_drive *f)
 	}
 	for (uint32_t id = 0; f->enabled && config & GN_CC_EN && id < FAKE_QUEUES; id++)
 		fake_serve(f, id);
+	if (f->enabled && config & GN_CC_EN)
+		fake_recall(f);
 }
 
 static void *fake_run(void *user)
@@ -249,6 +318,7 @@ static void fake_open(struct fake_drive *f, struct gn_drive *d)
 	memset(d, 0, sizeof *d);
 	f->dma.map = fake_map;
 	f->dma.unmap = fake_unmap;
+	f->dma.cut = fake_cut;
 	f->grants = 3;
 	f->registers = (char *)aligned_alloc(4096, 8192);
 	f->medium = (char *)calloc(1, FAKE_BYTES);

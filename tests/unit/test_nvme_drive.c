@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A drive: what addresses and statuses mean, how a controller is brought up, and what is done when it fails.
- */
+/* A drive: what addresses and statuses mean, how a controller is brought up, and the host's transfers. */
+#include <sched.h>
+#include <signal.h>
+
+#include <grapnel/store.h>
 #include <queue/attach.h>
-#include <store/nvme/admin.h>
 #include <store/nvme/pci.h>
-#include <store/nvme/watch.h>
 
-#include "fake_drive.h"
-#include "unit.h"
-
-#define SECOND 1000000000u
-
-static struct gn_error error;
-static struct fake_drive fake;
-static struct gn_drive drive;
-static struct gn_block block;
-static struct gn_watch watch;
-static char model[FAKE_BYTES], got[FAKE_BYTES];
+#include "test_nvme_support.h"
 
 static void addresses(void **state)
 {
@@ -154,39 +145,13 @@ static void large_pages(void **state)
 
 /* ---- a namespace behind queue pairs ---- */
 
-static void open_block(uint32_t count, uint64_t timeout_ns)
-{
-	struct gn_nvmeq_options options = {128, 64 << 10, 512, 1, 0};
-
-	memset(&block, 0, sizeof block);
-	memset(&watch, 0, sizeof watch);
-	assert_int_equal(gn_drive_open(&drive, &error), 0);
-	block.drive = &drive;
-	block.reach = fake.registers;
-	block.nsid = 1;
-	block.timeout_ns = timeout_ns;
-	assert_int_equal(gn_drive_namespace_of(&drive, 1, &block.ns, &error), 0);
-	assert_int_equal(gn_block_open(&block, drive.host, count, &options, &error), 0);
-	watch.block = &block;
-	assert_int_equal(gn_watch_start(&watch, drive.host, &error), 0);
-}
-
-static void close_block(void)
-{
-	gn_watch_stop(&watch);
-	gn_block_close(&block);
-	gn_drive_close(&drive);
-	assert_int_equal(fake.maps, 0);
-	fake_close(&fake, &drive);
-}
-
 static void any_bytes(void **state)
 {
 	uint64_t x = 12345;
 
 	(void)state;
 	fake_open(&fake, &drive);
-	open_block(8, 60 * (uint64_t)SECOND);
+	open_watched(8, 60 * (uint64_t)SECOND);
 	assert_int_equal(block.count, 2); /* three are granted, one is the host's */
 	assert_int_equal(block.host->q.depth, 64);
 	assert_int_equal(block.host->q.buffer_bytes, 16384); /* MDTS */
@@ -217,90 +182,10 @@ static void one_pair_is_shared(void **state)
 	(void)state;
 	fake_open(&fake, &drive);
 	fake.grants = 1;
-	open_block(8, 60 * (uint64_t)SECOND);
+	open_watched(8, 60 * (uint64_t)SECOND);
 	assert_int_equal(block.count, 1);
 	assert_ptr_equal(block.host, &block.pair[0]);
 	assert_int_equal(gn_block_write(&block, 0, model, 5000, &error), 0);
-	close_block();
-}
-
-/* A command is lost: it is aborted, which does not help, and after a reset the store goes on. */
-static void lost_command(void **state)
-{
-	uint64_t began;
-	int rc;
-
-	(void)state;
-	fake_open(&fake, &drive);
-	simt_store_release_sys_u32(&fake.loses, 1);
-	open_block(2, SECOND / 5);
-	assert_int_equal(gn_block_read(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
-	for (began = simt_clock_ns(); simt_load_acquire_dev_u32(&watch.resets) == 0;) {
-		assert_true(simt_clock_ns() - began < 100 * (uint64_t)SECOND);
-		simt_relax();
-	}
-	simt_store_release_sys_u32(&fake.loses, 0);
-	block.timeout_ns = 60 * (uint64_t)SECOND;
-	for (unsigned k = 0; k < 200; k++) { /* more than there are slots, and rounds of the queue */
-		memset(model, (int)k, 512);
-		rc = gn_block_write(&block, FAKE_LOST_BLOCK * 512, model, 512, &error);
-		assert_int_equal(rc, 0);
-		assert_memory_equal(fake.medium + FAKE_LOST_BLOCK * 512, model, 512);
-	}
-	assert_int_equal(fake.starts, 2);
-	assert_int_equal(fake.aborts, 1);
-	assert_int_equal(block.host->q.state->abandoned, 0);
-	close_block();
-}
-
-/* A controller that cannot be stopped: the store fails, and says so at once. */
-static void reset_fails(void **state)
-{
-	uint64_t began;
-
-	(void)state;
-	fake_open(&fake, &drive);
-	open_block(2, SECOND / 5);
-	simt_store_release_sys_u32(&fake.loses, 1);
-	simt_store_release_sys_u32(&fake.never_stops, 1);
-	assert_int_equal(gn_block_read(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
-	for (began = simt_clock_ns(); !simt_load_acquire_dev_u32(&drive.failed);) {
-		assert_true(simt_clock_ns() - began < 100 * (uint64_t)SECOND);
-		simt_relax();
-	}
-	assert_int_equal(gn_block_read(&block, 0, got, 512, &error), -GN_ETIMEDOUT);
-	assert_non_null(strstr(error.text, "did not stop"));
-	simt_store_release_sys_u32(&fake.never_stops, 0);
-	close_block();
-}
-
-/* Commands of threads that wait end when the controller is gone, long before their deadline. */
-static void gone_under_load(void **state)
-{
-	const struct gn_nvmeq *q;
-	uint64_t deadline = simt_clock_ns() + 1000 * (uint64_t)SECOND;
-	uint32_t cid[63], status;
-
-	(void)state;
-	fake_open(&fake, &drive);
-	simt_store_release_sys_u32(&fake.loses, 1);
-	open_block(2, 1000 * (uint64_t)SECOND);
-	q = &block.pair[0].q;
-	for (unsigned round = 0; round < 3; round++) { /* those who come later, too */
-		for (unsigned k = 0; k < 63; k++) {
-			assert_int_equal(gn_nvmeq_begin(q, deadline, &cid[k]), 0);
-			assert_int_equal(gn_nvmeq_post(q, cid[k], GN_NVME_READ, FAKE_LOST_BLOCK, 1), 0);
-		}
-		if (!round)
-			simt_store_release_sys_u32(&fake.vanishes, 1);
-		for (unsigned k = 0; k < 63; k++) {
-			assert_int_equal(gn_nvmeq_wait(q, cid[k], deadline, &status), -GN_EIO);
-			assert_int_equal(status, GN_NVME_HOST_ABORTED);
-			gn_nvmeq_end(q, cid[k]);
-		}
-	}
-	assert_int_equal(gn_block_read(&block, 0, got, 512, &error), -GN_ENODEV);
-	assert_non_null(strstr(error.text, "gone"));
 	close_block();
 }
 
@@ -309,7 +194,7 @@ static void retries(void **state)
 {
 	(void)state;
 	fake_open(&fake, &drive);
-	open_block(2, 60 * (uint64_t)SECOND);
+	open_watched(2, 60 * (uint64_t)SECOND);
 	fake.sick_times = 2;
 	assert_int_equal(gn_block_read(&block, FAKE_SICK_BLOCK * 512, got, 512, &error), 0);
 	assert_int_equal(fake.transfers, 3);
@@ -320,6 +205,163 @@ static void retries(void **state)
 	assert_int_equal(gn_block_read(&block, FAKE_BYTES, got, 512, &error), -GN_ERANGE);
 	assert_int_equal(fake.transfers, 7); /* it says so */
 	close_block();
+}
+
+/* ---- writes that may still land ---- */
+
+static void expect_write(uint64_t lba, size_t bytes, int code)
+{
+	assert_int_equal(gn_block_write(&block, lba * 512, model, bytes, &error), code);
+	if (code)
+		assert_non_null(strstr(error.text, "may still land"));
+}
+
+/* A write of the host that timed out keeps host and kernels from its blocks until it is over. */
+static void host_write_lands_late(void **state)
+{
+	struct gn_store_view view;
+	struct gn_nvmeq queues[3];
+
+	(void)state;
+	fake_open(&fake, &drive);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	open_block(2, SECOND / 100);
+	memset(&view, 0, sizeof view);
+	view.kind = GN_STORE_QUEUES;
+	view.block_bytes = 512;
+	view.queue_count = block.count;
+	view.host_queues = gn_block_host_queues(&block);
+	view.timeout_ns = 100 * (uint64_t)SECOND;
+	view.queue = queues;
+	for (unsigned k = 0; k < 3; k++)
+		queues[k] = block.pair[k].q;
+	memset(model, 1, 1024);
+	assert_int_equal(gn_block_write(&block, FAKE_LOST_BLOCK * 512, model, 1024, &error), -GN_ETIMEDOUT);
+	block.timeout_ns = 100 * (uint64_t)SECOND;
+	simt_store_release_sys_u32(&fake.loses, 0);
+	expect_write(FAKE_LOST_BLOCK + 1, 10, -GN_EBUSY);
+	expect_write(FAKE_LOST_BLOCK - 63, 64 * 512, -GN_EBUSY); /* and its first part was not written */
+	assert_int_equal(fake.medium[(FAKE_LOST_BLOCK - 63) * 512], 0);
+	assert_int_equal(gn_block_deallocate(&block, 0, FAKE_LOST_BLOCK + 1, &error), -GN_EBUSY);
+	expect_write(FAKE_LOST_BLOCK - 1, 512, 0);
+	expect_write(FAKE_LOST_BLOCK + 2, 512, 0);
+	assert_int_equal(gn_store_write_thread(&view, FAKE_LOST_BLOCK * 512, model, 16).code, -GN_EBUSY);
+	assert_int_equal(gn_store_write_thread(&view, FAKE_LOST_BLOCK * 512 - 512, model, 16).code, 0);
+	simt_store_release_sys_u32(&fake.recalls, 1);
+	while (simt_load_acquire_dev_u32(&block.host->q.state->abandoned))
+		gn_nvmeq_reap(&block.host->q);
+	memset(model, 2, 1024);
+	expect_write(FAKE_LOST_BLOCK, 1024, 0);
+	assert_memory_equal(fake.medium + FAKE_LOST_BLOCK * 512, model, 1024);
+	close_block();
+}
+
+static void kernel_write_lands_late(void **state)
+{
+	const struct gn_nvmeq *q;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	open_block(2, 100 * (uint64_t)SECOND);
+	q = &block.pair[0].q;
+	lose(q, take(q), GN_NVME_WRITE, 2);
+	simt_store_release_sys_u32(&fake.loses, 0);
+	expect_write(FAKE_LOST_BLOCK + 1, 512, -GN_EBUSY);
+	assert_int_equal(gn_block_deallocate(&block, FAKE_LOST_BLOCK, 1, &error), -GN_EBUSY);
+	simt_store_release_sys_u32(&fake.recalls, 1);
+	while (simt_load_acquire_dev_u32(&q->state->abandoned))
+		gn_nvmeq_reap(q);
+	expect_write(FAKE_LOST_BLOCK + 1, 512, 0);
+	close_block();
+}
+
+static void deallocation_lands_late(void **state)
+{
+	(void)state;
+	fake_open(&fake, &drive);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	open_block(2, SECOND / 100);
+	assert_int_equal(gn_block_deallocate(&block, FAKE_LOST_BLOCK, 100, &error), -GN_ETIMEDOUT);
+	assert_non_null(strstr(error.text, "at block 77 "));
+	block.timeout_ns = 100 * (uint64_t)SECOND;
+	simt_store_release_sys_u32(&fake.loses, 0);
+	expect_write(FAKE_LOST_BLOCK + 99, 512, -GN_EBUSY);
+	expect_write(FAKE_LOST_BLOCK + 100, 512, 0);
+	simt_store_release_sys_u32(&fake.recalls, 1);
+	while (simt_load_acquire_dev_u32(&block.host->q.state->abandoned))
+		gn_nvmeq_reap(&block.host->q);
+	assert_int_equal(block.host->q.state->abandoned_writes, 0);
+	expect_write(FAKE_LOST_BLOCK + 99, 512, 0);
+	close_block();
+}
+
+static uint32_t holding, held, looks;
+
+/* Stops the thread that looks, wherever it is, until the reset is over. */
+static void hold(int number)
+{
+	(void)number;
+	simt_store_release_sys_u32(&held, 1);
+	while (simt_load_acquire_sys_u32(&holding))
+		sched_yield();
+}
+
+/* A reset, and in its middle the other thread is stopped. A signal may come late, and then does nothing. */
+static void reset_around(pthread_t other)
+{
+	uint32_t seen;
+
+	simt_store_release_dev_u32(&drive.resetting, 1);
+	gn_drive_disable(&drive, NULL);
+	simt_store_release_sys_u32(&held, 0);
+	simt_store_release_sys_u32(&holding, 1);
+	pthread_kill(other, SIGUSR1);
+	for (unsigned k = 0; k < 1000 && !simt_load_acquire_sys_u32(&held); k++)
+		sched_yield();
+	gn_drive_enable(&drive, NULL);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+	simt_store_release_sys_u32(&holding, 0);
+	seen = simt_load_acquire_sys_u32(&looks);
+	while (simt_load_acquire_sys_u32(&looks) - seen < 2)
+		sched_yield();
+}
+
+struct resets {
+	pthread_t other;
+	uint32_t done;
+};
+
+static void *reset_often(void *user)
+{
+	struct resets *r = (struct resets *)user;
+
+	for (unsigned k = 0; k < 300; k++)
+		reset_around(r->other);
+	simt_store_release_sys_u32(&r->done, 1);
+	return NULL;
+}
+
+/* Who looks at the controller around a reset does not say that it has stopped. */
+static void healthy_around_resets(void **state)
+{
+	struct resets r = {pthread_self(), 0};
+	uint32_t wrong = 0;
+	pthread_t thread;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	assert_int_equal(gn_drive_open(&drive, &error), 0);
+	signal(SIGUSR1, hold);
+	pthread_create(&thread, NULL, reset_often, &r);
+	while (!simt_load_acquire_sys_u32(&r.done)) {
+		wrong += gn_drive_health(&drive, &error) != 0;
+		simt_add_acq_rel_dev_u32(&looks, 1);
+	}
+	pthread_join(thread, NULL);
+	signal(SIGUSR1, SIG_DFL);
+	assert_int_equal(wrong, 0);
+	fake_close(&fake, &drive);
 }
 
 int main(void)
@@ -336,10 +378,11 @@ int main(void)
 	    cmocka_unit_test(large_pages),
 	    cmocka_unit_test(any_bytes),
 	    cmocka_unit_test(one_pair_is_shared),
-	    cmocka_unit_test(lost_command),
-	    cmocka_unit_test(reset_fails),
-	    cmocka_unit_test(gone_under_load),
 	    cmocka_unit_test(retries),
+	    cmocka_unit_test(host_write_lands_late),
+	    cmocka_unit_test(kernel_write_lands_late),
+	    cmocka_unit_test(deallocation_lands_late),
+	    cmocka_unit_test(healthy_around_resets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,9 +50,9 @@ static uint32_t result_of(const struct gn_nvmeq *q, uint32_t cid)
 }
 
 /* Wait for an admin command, and for nothing that a controller which is gone or fatal would never send. */
-static int await_command(struct gn_drive *d, uint32_t cid, uint32_t *status, struct gn_error *error)
+static int await_command(struct gn_drive *d, uint32_t cid, uint64_t deadline, uint32_t *status,
+                         struct gn_error *error)
 {
-	const uint64_t deadline = simt_clock_ns() + d->timeout_ns;
 	int rc, health = 0;
 
 	do {
@@ -63,25 +63,28 @@ static int await_command(struct gn_drive *d, uint32_t cid, uint32_t *status, str
 	return rc == -GN_ETIMEDOUT && health ? health : rc;
 }
 
-static int run(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
-               uint32_t *result, struct gn_error *error)
+static int run(struct gn_drive *d, const char *what, uint64_t timeout_ns,
+               const struct gn_nvme_command *command, void *data, uint32_t *result, struct gn_error *error)
 {
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
 	struct gn_nvmeq *q = &d->admin.q;
 	struct gn_nvme_command c = *command;
 	struct gn_error reason = {0, ""};
 	uint32_t cid, status = 0;
-	int rc = gn_nvmeq_begin(q, simt_clock_ns() + d->timeout_ns, &cid);
+	int rc = d->mute ? -GN_ETIMEDOUT : gn_nvmeq_begin(q, deadline, &cid);
 
 	if (rc)
-		return gn_error_set(error, rc, "%s: no slot for %s: earlier admin commands never completed",
-		                    d->name, what);
+		return gn_error_set(error, rc,
+		                    "%s: %s was not sent: an earlier admin command never completed", d->name,
+		                    what);
 	if (data)
 		c.prp1 = q->prp_list[cid & (q->depth - 1)];
 	gn__nvmeq_post_command(q, cid, &c);
-	rc = await_command(d, cid, &status, &reason);
+	rc = await_command(d, cid, deadline, &status, &reason);
+	d->mute = rc == -GN_ETIMEDOUT;
 	if (rc == -GN_ETIMEDOUT)
 		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, what,
-		                    (double)d->timeout_ns / 1e9);
+		                    (double)timeout_ns / 1e9);
 	if (reason.code && rc == reason.code)
 		return gn_error_set(error, rc, "%s", reason.text);
 	if (!rc && data)
@@ -94,17 +97,24 @@ static int run(struct gn_drive *d, const char *what, const struct gn_nvme_comman
 	          : 0;
 }
 
-int gn_drive_command(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
-                     uint32_t *result, struct gn_error *error)
+static int run_within(struct gn_drive *d, const char *what, uint64_t timeout_ns,
+                      const struct gn_nvme_command *command, void *data, uint32_t *result,
+                      struct gn_error *error)
 {
 	int rc = gn_drive_health(d, error);
 
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&d->lock);
-	rc = run(d, what, command, data, result, error);
+	rc = run(d, what, timeout_ns, command, data, result, error);
 	pthread_mutex_unlock(&d->lock);
 	return rc;
+}
+
+int gn_drive_command(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
+                     uint32_t *result, struct gn_error *error)
+{
+	return run_within(d, what, d->timeout_ns, command, data, result, error);
 }
 
 /* An admin command; its dwords 10 and 11 lie where I/O commands have the block address. */
@@ -254,11 +264,12 @@ int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error
 	return rc ? rc : gn_drive_command(d, "Delete I/O Completion Queue", &c, NULL, NULL, error);
 }
 
-int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, int *done, struct gn_error *error)
+int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, uint64_t timeout_ns, int *done,
+                   struct gn_error *error)
 {
 	struct gn_nvme_command c = make(GN_ADMIN_ABORT, 0, queue | cid << 16, 0);
 	uint32_t result = 1;
-	int rc = gn_drive_command(d, "Abort", &c, NULL, &result, error);
+	int rc = run_within(d, "Abort", timeout_ns, &c, NULL, &result, error);
 
 	*done = !rc && !(result & 1);
 	return rc;

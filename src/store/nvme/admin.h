@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admin.h - the admin commands of a controller. Host, any thread; each waits, at most drive->timeout_ns. */
+/*
+ * admin.h - the admin commands of a controller. Host, any thread; each waits, at most drive->timeout_ns.
+ * After one that timed out the others time out at once, until the controller is enabled anew.
+ */
 #ifndef GN_STORE_NVME_ADMIN_H
 #define GN_STORE_NVME_ADMIN_H
 
@@ -37,7 +40,11 @@ int gn_drive_create_pair(struct gn_drive *d, uint32_t id, const struct gn_drive_
                          struct gn_error *error);
 int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error);
 
-/* gn_drive_abort - ask the controller to abort a command; *done is 1 if it says that it did. */
-int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, int *done, struct gn_error *error);
+/*
+ * gn_drive_abort - ask the controller to abort a command; *done is 1 if it says that it did. Waits at most
+ * timeout_ns, which is short: a controller that is well answers at once.
+ */
+int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, uint64_t timeout_ns, int *done,
+                   struct gn_error *error);
 
 #endif

@@ -77,6 +77,7 @@ static int share_out(struct gn_block *b, struct simt_machine *machine, uint32_t 
 		return gn_error_set(error, -GN_ENOTSUP,
 		                    "%s: the controller grants one I/O queue pair; a GPU needs two",
 		                    b->drive->name);
+	b->apart = (int)info.is_cuda;
 	b->count = granted > 1 ? granted - 1 : 1;
 	b->pair = (struct gn_drive_queue *)calloc(b->count + 1, sizeof *b->pair);
 	if (!b->pair)
@@ -101,6 +102,11 @@ int gn_block_open(struct gn_block *b, struct simt_machine *machine, uint32_t cou
 	if (rc)
 		gn_block_close(b);
 	return rc;
+}
+
+uint32_t gn_block_host_queues(const struct gn_block *b)
+{
+	return !b->apart && b->host == &b->pair[b->count];
 }
 
 void gn_block_close(struct gn_block *b)
@@ -142,25 +148,30 @@ static int say(struct gn_block *b, const char *what, uint64_t lba, int rc, uint3
 
 enum { RETRIES = 2 };
 
-/*
- * Post a command of the host and wait for it; again if it fails and its status allows that. A retry changes
- * *cid.
- */
-static int run(struct gn_block *b, uint32_t *cid, const struct gn_nvme_command *c, uint32_t blocks,
-               const char *what, uint64_t deadline, struct gn_error *error)
+/* A command of the host, and the blocks that it is about. */
+struct job {
+	const char *what;
+	uint64_t lba;
+	uint32_t opcode, blocks;
+	const struct gn_nvme_command *command; /* of a deallocation */
+};
+
+/* Post it and wait for it; again if it fails and its status allows that. A retry changes *cid. */
+static int run(struct gn_block *b, uint32_t *cid, const struct job *j, uint64_t deadline,
+               struct gn_error *error)
 {
 	const struct gn_nvmeq *q = &b->host->q;
 	uint32_t status = 0;
 	int rc;
 
 	for (int tries = 0;; tries++) {
-		if (c->opcode == GN_NVME_DATASET_MANAGEMENT)
-			gn__nvmeq_post_command(q, *cid, c);
+		if (j->command)
+			gn__nvmeq_post_change(q, *cid, j->command, j->lba, j->blocks);
 		else
-			gn_nvmeq_post(q, *cid, c->opcode, c->lba, blocks);
+			gn_nvmeq_post(q, *cid, j->opcode, j->lba, j->blocks);
 		rc = gn_nvmeq_wait(q, *cid, deadline, &status);
 		if (rc != -GN_EIO || tries == RETRIES || !gn__nvmeq_may_retry(q, *cid))
-			return rc ? say(b, what, c->lba, rc, status, error) : 0;
+			return rc ? say(b, j->what, j->lba, rc, status, error) : 0;
 		*cid = gn_nvmeq_renew(q, *cid);
 	}
 }
@@ -168,15 +179,14 @@ static int run(struct gn_block *b, uint32_t *cid, const struct gn_nvme_command *
 static int transfer(struct gn_block *b, uint32_t *cid, uint32_t opcode, uint64_t lba, uint32_t blocks,
                     uint64_t deadline, struct gn_error *error)
 {
-	const char *what = opcode == GN_NVME_READ    ? "a read"
-	                   : opcode == GN_NVME_WRITE ? "a write"
-	                                             : "a flush";
-	struct gn_nvme_command c;
+	struct job j;
 
-	memset(&c, 0, sizeof c);
-	c.opcode = (uint8_t)opcode;
-	c.lba = lba;
-	return run(b, cid, &c, blocks, what, deadline, error);
+	j.what = opcode == GN_NVME_READ ? "a read" : opcode == GN_NVME_WRITE ? "a write" : "a flush";
+	j.lba = lba;
+	j.opcode = opcode;
+	j.blocks = blocks;
+	j.command = NULL;
+	return run(b, cid, &j, deadline, error);
 }
 
 static int begin(struct gn_block *b, uint64_t *deadline, uint32_t *cid, struct gn_error *error)
@@ -190,6 +200,43 @@ static int begin(struct gn_block *b, uint64_t *deadline, uint32_t *cid, struct g
 	return rc ? gn_error_set(error, rc, "%s: no slot for a command came free within %.1f s",
 	                         b->drive->name, (double)b->timeout_ns / 1e9)
 	          : 0;
+}
+
+/* May a write or deallocation that timed out still change these blocks? */
+static int check_hazard(struct gn_block *b, uint64_t lba, uint32_t blocks, struct gn_error *error)
+{
+	for (uint32_t k = 0; k < b->created; k++) {
+		const struct gn_drive_queue *pair = &b->pair[k];
+
+		if ((!b->apart || pair == b->host) && gn_nvmeq_write_hazard(&pair->q, lba, blocks))
+			return gn_error_set(
+			    error, -GN_EBUSY,
+			    "%s: an earlier write to some of %u blocks from %llu timed out and may still "
+			    "land; try again when the controller has completed it, or was reset",
+			    b->drive->name, blocks, (unsigned long long)lba);
+	}
+	return 0;
+}
+
+/* As begin, for a command that changes blocks. */
+static int begin_change(struct gn_block *b, uint64_t lba, uint32_t blocks, uint64_t *deadline, uint32_t *cid,
+                        struct gn_error *error)
+{
+	int rc = gn_drive_health(b->drive, error);
+
+	if (!rc)
+		rc = check_hazard(b, lba, blocks, error);
+	return rc ? rc : begin(b, deadline, cid, error);
+}
+
+/* All blocks of a write, before its first span, so that a refusal has changed nothing. */
+static int check_write(struct gn_block *b, uint64_t offset, size_t bytes, struct gn_error *error)
+{
+	const uint64_t first = offset / b->ns.block_bytes;
+	const uint64_t blocks = (offset + bytes + b->ns.block_bytes - 1) / b->ns.block_bytes - first;
+	int rc = gn_drive_health(b->drive, error);
+
+	return rc ? rc : check_hazard(b, first, blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX, error);
 }
 
 /* Blocks that a run of bytes touches, and where it begins in them. */
@@ -234,7 +281,7 @@ static int write_span(struct gn_block *b, const struct span *s, const char *from
 	const struct gn_nvmeq *q = &b->host->q;
 	uint64_t deadline;
 	uint32_t cid;
-	int rc = begin(b, &deadline, &cid, error);
+	int rc = begin_change(b, s->lba, s->blocks, &deadline, &cid, error);
 
 	if (rc)
 		return rc;
@@ -274,9 +321,10 @@ int gn_block_write(struct gn_block *b, uint64_t offset, const void *from, size_t
                    struct gn_error *error)
 {
 	const char *at = (const char *)from;
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&b->lock);
+	rc = check_write(b, offset, bytes, error);
 	while (bytes && !rc) {
 		struct span s = span_of(b, offset, bytes);
 
@@ -311,10 +359,11 @@ static int deallocate(struct gn_block *b, uint64_t lba, uint32_t blocks, struct 
 {
 	const struct gn_nvmeq *q = &b->host->q;
 	struct gn_nvme_command c;
+	const struct job j = {"a deallocation", lba, GN_NVME_DATASET_MANAGEMENT, blocks, &c};
 	uint32_t range[4] = {0, blocks, (uint32_t)lba, (uint32_t)(lba >> 32)};
 	uint64_t deadline;
 	uint32_t cid;
-	int rc = begin(b, &deadline, &cid, error);
+	int rc = begin_change(b, lba, blocks, &deadline, &cid, error);
 
 	if (rc)
 		return rc;
@@ -324,7 +373,7 @@ static int deallocate(struct gn_block *b, uint64_t lba, uint32_t blocks, struct 
 	c.nsid = b->nsid;
 	c.prp1 = q->prp_list[(size_t)(cid & (q->depth - 1)) * (q->buffer_bytes / GN_NVME_PAGE)];
 	c.lba = (uint64_t)4 << 32; /* one range; dword 11: deallocate */
-	rc = run(b, &cid, &c, 0, "a deallocation", deadline, error);
+	rc = run(b, &cid, &j, deadline, error);
 	if (rc != -GN_ETIMEDOUT)
 		gn_nvmeq_end(q, cid);
 	return rc;

@@ -60,6 +60,27 @@ static int judge(const struct gn_drive *d, uint32_t status, struct gn_error *err
 	return 0;
 }
 
+/* One thread at a time. */
+static void set_enabled(struct gn_drive *d, uint32_t enabled)
+{
+	simt_store_release_dev_u32(&d->enabled, enabled);
+	simt_store_release_dev_u32(&d->changes, d->changes + 1);
+}
+
+/*
+ * The controller is enabled, and not ready. If this process stops it or starts it while we look, then what
+ * we saw says nothing; the count of changes tells.
+ */
+static int has_stopped(const struct gn_drive *d, uint32_t *status)
+{
+	const uint32_t changes = simt_load_acquire_dev_u32(&d->changes);
+
+	if (!simt_load_acquire_dev_u32(&d->enabled) || simt_load_acquire_dev_u32(&d->resetting))
+		return 0;
+	*status = gn_drive_read(d, GN_REG_CSTS);
+	return !(*status & GN_CSTS_RDY) && simt_load_acquire_dev_u32(&d->changes) == changes;
+}
+
 int gn_drive_health(const struct gn_drive *d, struct gn_error *error)
 {
 	uint32_t status;
@@ -69,8 +90,7 @@ int gn_drive_health(const struct gn_drive *d, struct gn_error *error)
 		return gn_error_set(error, d->why.code, "%s", d->why.text);
 	status = gn_drive_read(d, GN_REG_CSTS);
 	rc = judge(d, status, error);
-	if (rc || status & GN_CSTS_RDY || !simt_load_acquire_dev_u32(&d->enabled) ||
-	    simt_load_acquire_dev_u32(&d->resetting))
+	if (rc || status & GN_CSTS_RDY || !has_stopped(d, &status))
 		return rc;
 	return gn_error_set(error, -GN_EIO,
 	                    "%s: the controller has stopped (CSTS 0x%x): it was reset or switched off by "
@@ -111,7 +131,7 @@ int gn_drive_disable(struct gn_drive *d, struct gn_error *error)
 	uint32_t status = gn_drive_read(d, GN_REG_CSTS);
 	int rc = status == GN_CSTS_GONE ? judge(d, status, error) : 0;
 
-	simt_store_release_dev_u32(&d->enabled, 0);
+	set_enabled(d, 0);
 	if (rc)
 		return rc;
 	if (config & GN_CC_EN) {
@@ -148,6 +168,7 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	int rc;
 
 	gn_drive_free_queue(&d->admin);
+	d->mute = 0;
 	rc = make_admin(d, error);
 	if (rc)
 		return rc;
@@ -160,7 +181,7 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	gn_drive_write(d, GN_REG_CC, config);
 	rc = await(d, GN_CSTS_RDY, GN_CSTS_RDY, gn_cap_timeout_ns(d->cap) + MARGIN_NS, "become ready", error);
 	if (!rc)
-		simt_store_release_dev_u32(&d->enabled, 1);
+		set_enabled(d, 1);
 	return rc;
 }
 

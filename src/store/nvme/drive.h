@@ -18,6 +18,11 @@ struct gn_dma {
 	/* Sets *bus to the address by which the controller reaches page-aligned memory. */
 	int (*map)(struct gn_dma *dma, void *memory, size_t bytes, uint64_t *bus, struct gn_error *error);
 	void (*unmap)(struct gn_dma *dma, void *memory, size_t bytes, uint64_t bus);
+	/*
+	 * Takes the controller's access to all memory away, for good, when it cannot be stopped. Returns 0,
+	 * or a negative code: it may still reach memory. NULL: there is no way.
+	 */
+	int (*cut)(struct gn_dma *dma);
 };
 
 /* The memory of a queue pair, as the controller knows it. */
@@ -61,6 +66,8 @@ struct gn_drive {
 	int open;             /* the mutex is there */
 	uint64_t timeout_ns;  /* of an admin command */
 	uint32_t enabled;     /* CC.EN was set, and CSTS.RDY followed */
+	uint32_t changes;     /* of enabled, ever */
+	uint32_t mute;        /* an admin command timed out; no other is sent before the next enable */
 	uint32_t resetting;   /* by the thread that looks after it (watch.h) */
 	uint32_t failed;      /* for good; why says why */
 	struct gn_error why;

@@ -16,7 +16,7 @@ struct nvme_store {
 	struct gn_nvme_device device;
 	struct gn_block block;
 	struct gn_watch watch;
-	struct gn_nvmeq *queues; /* [block.count], in device memory */
+	struct gn_nvmeq *queues; /* [block.count], and the host's, in device memory */
 };
 
 static struct nvme_store *nvme_of(struct gn_store *store)
@@ -68,13 +68,14 @@ void gn_nvme_device_close(struct gn_nvme_device *device)
 static int publish(struct nvme_store *n, struct gn_error *error)
 {
 	struct simt_machine *machine = n->base.machine;
+	const uint32_t count = n->block.count + gn_block_host_queues(&n->block);
 	int rc = 0;
 
-	n->queues = (struct gn_nvmeq *)simt_alloc(machine, n->block.count * sizeof *n->queues, SIMT_DEVICE);
+	n->queues = (struct gn_nvmeq *)simt_alloc(machine, count * sizeof *n->queues, SIMT_DEVICE);
 	if (!n->queues)
 		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory for %u queue pairs",
-		                    n->device.drive.name, n->block.count);
-	for (uint32_t k = 0; k < n->block.count && !rc; k++)
+		                    n->device.drive.name, count);
+	for (uint32_t k = 0; k < count && !rc; k++)
 		rc = simt_move(machine, &n->queues[k], &n->block.pair[k].q, sizeof *n->queues);
 	return rc ? gn_error_set(error, -GN_EIO, "%s: the machine failed: %s", n->device.drive.name,
 	                         simt_message(machine))
@@ -92,6 +93,7 @@ static void describe(struct nvme_store *n, const struct gn_store_settings *setti
 	view->capacity_bytes = n->block.ns.blocks * n->block.ns.block_bytes;
 	view->read_only = (uint32_t)settings->options.read_only;
 	view->queue_count = n->block.count;
+	view->host_queues = gn_block_host_queues(&n->block);
 	view->timeout_ns = settings->options.timeout_ns;
 	view->queue = n->queues;
 	snprintf(
@@ -107,9 +109,9 @@ static int wanted(void *user)
 	return gn_vfio_wanted((struct gn_vfio *)user);
 }
 
-static void release(void *user)
+static int release(void *user)
 {
-	gn_vfio_release((struct gn_vfio *)user);
+	return gn_vfio_release((struct gn_vfio *)user);
 }
 
 /* A GPU that has the registers in its page table cannot have them taken away. */

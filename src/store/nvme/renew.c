@@ -36,7 +36,11 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
 		const uint64_t word = simt_load_acquire_dev_u64(&q->slot[k].word);
 		const uint32_t state = gn__nvmeq_slot_state(word), cid = gn__nvmeq_cid(word);
 
-		if ((state != GN__NVMEQ_PENDING && state != GN__NVMEQ_ABANDONED) || answered[k] == cid + 1)
+		if (state != GN__NVMEQ_PENDING && state != GN__NVMEQ_ABANDONED) {
+			answered[k] = 0;
+			continue;
+		}
+		if (answered[k] == cid + 1)
 			continue;
 		if (*tail - simt_load_acquire_dev_u32(&q->state->head) >= q->depth - 1)
 			return;
@@ -51,6 +55,13 @@ static void lock(uint32_t *word)
 		simt_relax();
 }
 
+/* Threads only try these locks, and hold them for a few instructions. */
+void gn_nvmeq_hold_doorbells(struct gn_nvmeq *q)
+{
+	lock(&q->state->tail_lock);
+	lock(&q->state->head_lock);
+}
+
 /*
  * A thread that looks for completions reads the head, then the entry there, and then moves the head by
  * compare-and-swap. So the head goes first to a round in which what the old entries seem to say does no harm:
@@ -63,8 +74,6 @@ void gn_nvmeq_renew_all(struct gn_nvmeq *q)
 	const uint32_t round = 2 * q->depth;
 	uint32_t start;
 
-	lock(&s->tail_lock);
-	lock(&s->head_lock);
 	start = (simt_load_acquire_dev_u32(&s->ticket) + 2 * round - 1) & ~(round - 1);
 	simt_store_release_dev_u32(&s->head, start);
 	for (uint32_t k = 0; k < q->depth; k++)

@@ -8,13 +8,20 @@
 
 #include <grapnel/nvmeq.h>
 
+/*
+ * gn_nvmeq_hold_doorbells - from now on nobody rings the doorbells; waits for those who do at this moment.
+ * For a controller that is being stopped, which must not be told of entries. gn_nvmeq_renew_all gives them
+ * back.
+ */
+void gn_nvmeq_hold_doorbells(struct gn_nvmeq *q);
+
 /* gn_nvmeq_posted - where a stopped controller would have posted its next completion. */
 uint32_t gn_nvmeq_posted(const struct gn_nvmeq *q);
 
 /*
  * gn_nvmeq_answer - complete the commands that are outstanding, as many as the completion queue has room for.
  * @tail      of gn_nvmeq_posted; kept by the caller, the only one who answers
- * @answered  [depth], zero at first: command id + 1 of the last one answered in each slot
+ * @answered  [depth], zero at first: command id + 1 of the one answered in each slot; 0: none is outstanding
  * @status    status field, with GN_NVME_DO_NOT_RETRY or not
  * Threads may post, poll and reap meanwhile.
  */
@@ -22,7 +29,8 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
 
 /*
  * gn_nvmeq_renew_all - let both queues begin at entry 0 and phase 1, as a controller that was enabled
- * expects. The caller holds every slot, so no thread posts; threads may still look for completions.
+ * expects. The caller holds every slot, so no thread posts, and the doorbells; threads may still look for
+ * completions. Forget then what was answered: the same command ids may come again.
  */
 void gn_nvmeq_renew_all(struct gn_nvmeq *q);
 

@@ -228,8 +228,8 @@ static int map_registers(struct gn_vfio *v, struct gn_error *error)
 	return 0;
 }
 
-/* Memory accesses of the device are off until its bus master bit is set. */
-static int set_master(struct gn_vfio *v, struct gn_error *error)
+/* Change bits of the PCI command register. */
+static int command_bits(struct gn_vfio *v, uint16_t clear, uint16_t set, struct gn_error *error)
 {
 	struct vfio_region_info info;
 	uint16_t command = 0;
@@ -240,11 +240,27 @@ static int set_master(struct gn_vfio *v, struct gn_error *error)
 		return rc;
 	if (pread(v->device, &command, 2, at) != 2)
 		return gn_error_set(error, -GN_EIO, "%s: the PCI command register cannot be read", v->name);
-	command |= PCI_COMMAND_MASTER | PCI_COMMAND_MEMORY;
+	command = (uint16_t)((command & ~clear) | set);
 	if (pwrite(v->device, &command, 2, at) != 2)
 		return gn_error_set(error, -GN_EIO, "%s: the PCI command register cannot be written",
 		                    v->name);
 	return 0;
+}
+
+/* Memory accesses of the device are off until its bus master bit is set. */
+static int set_master(struct gn_vfio *v, struct gn_error *error)
+{
+	return command_bits(v, 0, PCI_COMMAND_MASTER | PCI_COMMAND_MEMORY, error);
+}
+
+/* A device that is no master of the bus any more moves no data; where that fails, reset it. */
+static int cut(struct gn_dma *dma)
+{
+	struct gn_vfio *v = (struct gn_vfio *)(void *)dma;
+
+	if (v->device < 0 || !command_bits(v, PCI_COMMAND_MASTER, 0, NULL))
+		return 0;
+	return ioctl(v->device, VFIO_DEVICE_RESET) ? -GN_EIO : 0;
 }
 
 /* The event by which the system asks for the device. Without it a removal waits until the store is closed. */
@@ -292,6 +308,7 @@ int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *e
 	v->container = v->group = v->device = v->request = -1;
 	v->dma.map = map;
 	v->dma.unmap = unmap;
+	v->dma.cut = cut;
 	snprintf(v->name, sizeof v->name, "nvme:%s", pci->address);
 	if (!rc)
 		rc = open_container(v, error);
@@ -340,16 +357,20 @@ int gn_vfio_wanted(struct gn_vfio *v)
 	return v->request >= 0 && read(v->request, &events, sizeof events) == sizeof events;
 }
 
-void gn_vfio_release(struct gn_vfio *v)
+int gn_vfio_release(struct gn_vfio *v)
 {
 	void *ones =
 	    mmap(NULL, v->register_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (ones == MAP_FAILED)
-		return;
+		return -GN_ENOMEM;
 	memset(ones, 0xff, v->register_bytes);
 	/* At every moment there is one of both mappings. */
-	if (mremap(ones, v->register_bytes, v->register_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, v->registers) !=
-	    MAP_FAILED)
-		give_back(v);
+	if (mremap(ones, v->register_bytes, v->register_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, v->registers) ==
+	    MAP_FAILED) {
+		munmap(ones, v->register_bytes);
+		return -GN_ENOMEM;
+	}
+	give_back(v);
+	return 0;
 }

@@ -43,7 +43,8 @@ int gn_vfio_wanted(struct gn_vfio *v);
 /*
  * gn_vfio_release - give the device back at once. The registers' place in memory then reads as ones, as those
  * of a device that is gone, and takes what threads still write to it. gn_vfio_close is still to be called.
+ * Returns 0 or -GN_ENOMEM; then nothing was given back, and the caller may try again.
  */
-void gn_vfio_release(struct gn_vfio *v);
+int gn_vfio_release(struct gn_vfio *v);
 
 #endif

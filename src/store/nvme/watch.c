@@ -9,9 +9,9 @@
 #include <store/nvme/admin.h>
 #include <store/nvme/renew.h>
 
-#define QUIET_NS 10000000u     /* between two looks while all is well */
+#define IDLE_NS 10000000u      /* between two looks while all is well */
 #define BUSY_NS 200000u        /* while there is something to do */
-#define GRACE_NS 1000000000u   /* from Abort to reset */
+#define GRACE_NS 1000000000u   /* for an Abort; from it to a reset; for one look at all commands */
 #define COLLECT_NS 5000000000u /* in a reset, until all threads have given their slots back */
 
 static struct gn_nvmeq *queue_of(const struct gn_watch *w, uint32_t k)
@@ -55,12 +55,59 @@ static void take_over(struct gn_watch *w)
 		w->pair[k].tail = gn_nvmeq_posted(queue_of(w, k));
 }
 
+/* Nobody rings a doorbell any more. */
+static void hold_doorbells(struct gn_watch *w)
+{
+	for (uint32_t k = 0; k < w->pairs; k++) {
+		if (!w->pair[k].silent)
+			gn_nvmeq_hold_doorbells(queue_of(w, k));
+		w->pair[k].silent = 1;
+	}
+}
+
+/*
+ * The controller was told to stop. Does it move no data any more? If it does not stop, cut it off. One that
+ * is gone moves nothing; it is cut off too, in case that only its registers are.
+ */
+static int is_quiet(const struct gn_watch *w)
+{
+	struct gn_drive *d = w->block->drive;
+	const uint32_t status = gn_drive_read(d, GN_REG_CSTS);
+	int cut;
+
+	if (!(status & GN_CSTS_RDY))
+		return 1;
+	cut = d->dma->cut && !d->dma->cut(d->dma);
+	return cut || status == GN_CSTS_GONE;
+}
+
+/* A command must not end, and its buffer not be used again, while the controller may still move its data. */
+static void settle(struct gn_watch *w, int quiet)
+{
+	if (quiet && !w->quiet)
+		take_over(w);
+	w->quiet |= quiet;
+	if (w->quiet)
+		answer_all(w);
+}
+
 static void fail(struct gn_watch *w, const struct gn_error *why)
 {
 	gn_drive_fail(w->block->drive, why);
-	gn_drive_disable(w->block->drive, NULL);
-	take_over(w);
-	answer_all(w);
+	hold_doorbells(w);
+	settle(w, !gn_drive_disable(w->block->drive, NULL) || is_quiet(w));
+}
+
+/* The system wants the device. Without it nothing moves. */
+static void give_back(struct gn_watch *w)
+{
+	w->owed = w->release(w->user) != 0;
+	settle(w, !w->owed);
+}
+
+static int is_wanted(struct gn_watch *w)
+{
+	return w->owed || (w->wanted && w->wanted(w->user));
 }
 
 /* ---- reset ---- */
@@ -104,7 +151,25 @@ static void let_go(struct gn_watch *w)
 
 		while (p->held)
 			gn_nvmeq_end(queue_of(w, k), p->slot[--p->held]);
-		p->since_ns = 0;
+	}
+}
+
+static void forget(struct gn_watched *p, uint32_t depth)
+{
+	if (p->busy)
+		memset(p->aborted, 0, depth * sizeof *p->aborted);
+	p->busy = 0;
+}
+
+static void renew_queues(struct gn_watch *w)
+{
+	for (uint32_t k = 0; k < w->pairs; k++) {
+		struct gn_nvmeq *q = queue_of(w, k);
+
+		gn_nvmeq_renew_all(q);
+		w->pair[k].silent = 0;
+		forget(&w->pair[k], q->depth);
+		memset(w->pair[k].answered, 0, q->depth * sizeof *w->pair[k].answered);
 	}
 }
 
@@ -128,6 +193,7 @@ static void reset(struct gn_watch *w)
 	int rc;
 
 	simt_store_release_dev_u32(&d->resetting, 1);
+	hold_doorbells(w);
 	rc = gn_drive_disable(d, &why);
 	if (!rc) {
 		take_over(w);
@@ -139,8 +205,7 @@ static void reset(struct gn_watch *w)
 			             d->name);
 	}
 	if (!rc) {
-		for (uint32_t k = 0; k < w->pairs; k++)
-			gn_nvmeq_renew_all(queue_of(w, k));
+		renew_queues(w);
 		rc = bring_up(w, &why);
 	}
 	simt_store_release_dev_u32(&w->resets, w->resets + 1);
@@ -152,36 +217,80 @@ static void reset(struct gn_watch *w)
 
 /* ---- commands that were given up ---- */
 
-static void abort_slot(struct gn_watch *w, uint32_t k, uint32_t slot)
+static int stopping(const struct gn_watch *w)
+{
+	return simt_load_acquire_sys_u32(&w->stop) != 0;
+}
+
+/* Returns 1 if the controller must be reset: a command was given up too long ago, or Abort is not answered.
+ */
+static int see_to(struct gn_watch *w, uint32_t k, uint32_t slot)
 {
 	const uint64_t word = simt_load_acquire_dev_u64(&queue_of(w, k)->slot[slot].word);
 	const uint32_t cid = gn__nvmeq_cid(word);
 	const uint32_t id = w->can_reset ? k + 1 : (uint32_t)(w->block->host - w->block->pair) + 1;
+	struct gn_watched *p = &w->pair[k];
 	int done;
 
-	if (gn__nvmeq_slot_state(word) != GN__NVMEQ_ABANDONED || w->pair[k].aborted[slot] == cid + 1)
-		return;
-	w->pair[k].aborted[slot] = cid + 1;
-	gn_drive_abort(w->block->drive, id, cid, &done, NULL);
-}
-
-/* Returns 1 if the controller must be reset. */
-static int look_after(struct gn_watch *w, uint32_t k)
-{
-	struct gn_nvmeq *q = queue_of(w, k);
-	struct gn_watched *p = &w->pair[k];
-
-	if (!simt_load_acquire_dev_u32(&q->state->abandoned)) {
-		p->since_ns = 0;
+	if (gn__nvmeq_slot_state(word) != GN__NVMEQ_ABANDONED) {
+		p->aborted[slot] = 0;
 		return 0;
 	}
+	p->busy = 1;
+	if (p->aborted[slot] == cid + 1)
+		return simt_clock_ns() - p->since_ns[slot] > GRACE_NS;
+	p->aborted[slot] = cid + 1;
+	p->since_ns[slot] = simt_clock_ns();
+	return gn_drive_abort(w->block->drive, id, cid, GRACE_NS, &done, NULL) == -GN_ETIMEDOUT;
+}
+
+/* Until a time: a controller that is slow to answer Abort must not keep us from the rest. Returns as see_to.
+ */
+static int look_after(struct gn_watch *w, uint32_t k, uint64_t until)
+{
+	struct gn_nvmeq *q = queue_of(w, k);
+	int must = 0;
+
+	if (simt_load_acquire_dev_u32(&q->state->abandoned))
+		reap(q);
+	if (!simt_load_acquire_dev_u32(&q->state->abandoned)) {
+		forget(&w->pair[k], q->depth);
+		return 0;
+	}
+	for (uint32_t slot = 0; slot + 1 < q->depth && !must; slot++) {
+		if (stopping(w) || simt_clock_ns() > until)
+			break;
+		must = see_to(w, k, slot);
+	}
 	reap(q);
-	if (!p->since_ns)
-		p->since_ns = simt_clock_ns();
-	for (uint32_t slot = 0; slot + 1 < q->depth; slot++)
-		abort_slot(w, k, slot);
-	reap(q);
-	return simt_load_acquire_dev_u32(&q->state->abandoned) && simt_clock_ns() - p->since_ns > GRACE_NS;
+	return must;
+}
+
+static int look_after_all(struct gn_watch *w, uint64_t *pause)
+{
+	const uint64_t until = simt_clock_ns() + GRACE_NS;
+	int must = 0;
+
+	for (uint32_t k = 0; k < w->pairs && !must; k++) {
+		must = look_after(w, k, until);
+		*pause = w->pair[k].busy ? BUSY_NS : *pause;
+	}
+	return must && !stopping(w);
+}
+
+static void help(struct gn_watch *w)
+{
+	struct gn_error why = {0, ""};
+
+	if (w->can_reset) {
+		reset(w);
+		return;
+	}
+	gn_error_set(&why, -GN_ETIMEDOUT,
+	             "%s: commands did not complete, and Abort did not help; close the store and open it "
+	             "again, which resets the controller",
+	             w->block->drive->name);
+	fail(w, &why);
 }
 
 /* One look. Returns the time until the next. */
@@ -189,41 +298,30 @@ static uint64_t look(struct gn_watch *w)
 {
 	struct gn_drive *d = w->block->drive;
 	struct gn_error why = {0, ""};
-	uint64_t pause = QUIET_NS;
-	int must = 0;
+	uint64_t pause = IDLE_NS;
 
 	if (simt_load_acquire_dev_u32(&d->failed)) {
-		answer_all(w);
+		if (is_wanted(w))
+			give_back(w);
+		settle(w, w->quiet || is_quiet(w));
 		return BUSY_NS;
 	}
-	if (w->wanted && w->wanted(w->user)) {
+	if (is_wanted(w)) {
 		gn_error_set(
 		    &why, -GN_ENODEV,
 		    "%s: the system takes the drive away (it is being removed or unbound); close the "
 		    "store",
 		    d->name);
 		fail(w, &why);
-		w->release(w->user);
+		give_back(w);
 		return BUSY_NS;
 	}
 	if (gn_drive_health(d, &why)) {
 		fail(w, &why);
 		return BUSY_NS;
 	}
-	for (uint32_t k = 0; k < w->pairs; k++) {
-		must |= look_after(w, k);
-		pause = w->pair[k].since_ns ? BUSY_NS : pause;
-	}
-	if (must && w->can_reset)
-		reset(w);
-	else if (must) {
-		gn_error_set(
-		    &why, -GN_ETIMEDOUT,
-		    "%s: commands did not complete, and Abort did not help; close the store and open it "
-		    "again, which resets the controller",
-		    d->name);
-		fail(w, &why);
-	}
+	if (look_after_all(w, &pause))
+		help(w);
 	return pause;
 }
 
@@ -231,16 +329,17 @@ static void *run(void *user)
 {
 	struct gn_watch *w = (struct gn_watch *)user;
 
-	while (!simt_load_acquire_sys_u32(&w->stop))
+	while (!stopping(w))
 		nap(look(w));
 	return NULL;
 }
 
 static int make_pair(struct gn_watched *p, uint32_t depth)
 {
-	p->answered = (uint32_t *)calloc(3 * (size_t)depth, sizeof *p->answered);
-	if (!p->answered)
+	p->since_ns = (uint64_t *)calloc(depth, sizeof *p->since_ns + 3 * sizeof *p->answered);
+	if (!p->since_ns)
 		return -GN_ENOMEM;
+	p->answered = (uint32_t *)(void *)(p->since_ns + depth);
 	p->aborted = p->answered + depth;
 	p->slot = p->aborted + depth;
 	return 0;
@@ -276,7 +375,7 @@ void gn_watch_stop(struct gn_watch *w)
 		pthread_join(w->thread, NULL);
 	w->running = 0;
 	for (uint32_t k = 0; w->pair && k < w->pairs; k++)
-		free(w->pair[k].answered);
+		free(w->pair[k].since_ns);
 	free(w->pair);
 	w->pair = NULL;
 }

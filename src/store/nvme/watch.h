@@ -2,11 +2,15 @@
 /*
  * watch.h - a thread that looks after a drive while kernels use its queue pairs.
  *
- * It takes care of commands that were given up: Abort; if their completions still do not come, a reset of the
- * controller, after which the queue pairs go on. When the controller is gone or fatal, or a reset fails, the
- * store has failed: from then on the thread completes every command itself, with GN_NVME_HOST_ABORTED, so
- * that nobody waits for a deadline. It does so in the place of the controller: by entries of the completion
- * queues.
+ * It takes care of commands that were given up: Abort; if the completion of one does not come within a second
+ * after that, or the controller does not answer Abort, a reset of the controller, after which the queue pairs
+ * go on. When the controller is gone or fatal, or a reset fails, the store has failed: from then on the
+ * thread completes every command itself, with GN_NVME_HOST_ABORTED, so that nobody waits for a deadline. It
+ * does so in the place of the controller: by entries of the completion queues.
+ *
+ * It does so only when the controller moves no data any more: it was stopped, or it was cut off from memory
+ * (gn_dma.cut). Until then commands end by their deadlines. Before a controller is stopped, the thread takes
+ * the locks of the doorbells, so that nobody rings one of a controller that is not enabled.
  *
  * The state of a GPU's queue pairs lies where the host does not reach it. Their commands end by their
  * deadlines, and the store fails instead of being reset.
@@ -19,9 +23,12 @@
 /* What the thread knows of a queue pair. */
 struct gn_watched {
 	uint32_t tail;      /* where it writes the next completion */
-	uint32_t *answered; /* [depth]: command id + 1 that it completed last */
-	uint32_t *aborted;  /* [depth]: command id + 1 for which it has sent Abort */
-	uint64_t since_ns;  /* when it first saw a command that was given up; 0: none */
+	uint32_t *answered; /* [depth]: command id + 1 that it completed; 0: none that is outstanding */
+	uint32_t
+	    *aborted; /* [depth]: command id + 1 that was given up, for which it has sent Abort; 0: none */
+	uint64_t *since_ns; /* [depth]: when it first saw that one */
+	int busy;           /* some of aborted are not 0 */
+	int silent;         /* it holds the locks of the doorbells */
 	uint32_t held;      /* slots that it holds, during a reset */
 	uint32_t *slot;     /* [depth]: those */
 };
@@ -31,10 +38,15 @@ struct gn_watch {
 	struct gn_watched *pair; /* [pairs] */
 	uint32_t pairs; /* of the block's pairs, those that the host reaches: all, or none but the host's */
 	int can_reset;
-	/* 1 if the system wants the device back; then release gives it back. NULL: never */
+	/*
+	 * 1 if the system wants the device back; says so once. Then release gives it back: 0, or a negative
+	 * code, and it is called again. NULL: never
+	 */
 	int (*wanted)(void *user);
-	void (*release)(void *user);
+	int (*release)(void *user);
 	void *user;
+	int owed;  /* the device is wanted and was not yet released */
+	int quiet; /* the store has failed, and the controller moves no data any more */
 	pthread_t thread;
 	int running;
 	uint32_t stop;

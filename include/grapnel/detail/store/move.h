@@ -16,7 +16,7 @@ SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
 
 SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, uint32_t blocks)
 {
-	for (uint32_t k = 0; k < s->queue_count; k++)
+	for (uint32_t k = 0; k < s->queue_count + s->host_queues; k++)
 		if (gn_nvmeq_write_hazard(&s->queue[k], lba, blocks))
 			return 1;
 	return 0;
