@@ -8,6 +8,10 @@
 
 #include <grapnel/nvmeq.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * gn_nvmeq_hold_doorbells - from now on nobody rings the doorbells; waits for those who do at this moment.
  * For a controller that is being stopped, which must not be told of entries. gn_nvmeq_renew_all gives them
@@ -33,5 +37,9 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
  * completions. Forget then what was answered: the same command ids may come again.
  */
 void gn_nvmeq_renew_all(struct gn_nvmeq *q);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
