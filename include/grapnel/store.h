@@ -21,11 +21,15 @@
  * fewer queues, smaller depths and transfers than those are used where the controller wants it. The kernel
  * must have given the drive to vfio-pci (`grapnel nvme bind`), and the system needs an IOMMU. Each drive is
  * open once at a time. A command that times out is aborted; if that does not help, the controller is reset
- * and the store goes on. When the drive is gone or its controller is fatal, every access fails at once, with
- * GN_NVME_HOST_ABORTED. A failed command is tried again, twice, unless its status forbids it. While a write
- * that timed out may still land, writes of the same blocks are refused: -GN_EBUSY. On a GPU kernels do not
- * see such writes of the host, nor the host those of kernels; after one, close the store before you write
- * these blocks from the other side.
+ * and the store goes on. A reset fails all commands of all threads that are under way, with
+ * GN_NVME_HOST_ABORTED; they are not tried again. When the drive is gone or its controller is fatal, every
+ * access fails so. Any other failed command is tried again, twice, unless its status forbids it. While a
+ * write that timed out may still land, writes of the same blocks are refused: -GN_EBUSY.
+ *
+ * On a GPU the commands of kernels are neither aborted nor answered by the host: they end by their deadlines,
+ * and the slot of one that is lost stays lost until the store is closed. Kernels do not see writes of the
+ * host that timed out, nor the host those of kernels; after one, close the store before you write these
+ * blocks from the other side.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *

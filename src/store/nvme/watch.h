@@ -13,7 +13,7 @@
  * the locks of the doorbells, so that nobody rings one of a controller that is not enabled.
  *
  * The state of a GPU's queue pairs lies where the host does not reach it. Their commands end by their
- * deadlines, and the store fails instead of being reset.
+ * deadlines; nobody aborts them. When a command of the host is lost, the store fails instead of being reset.
  */
 #ifndef GN_STORE_NVME_WATCH_H
 #define GN_STORE_NVME_WATCH_H
