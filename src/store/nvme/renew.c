@@ -49,17 +49,27 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
 	}
 }
 
-static void lock(uint32_t *word)
+/* Other threads only try these locks, and hold them for a few instructions. */
+static int lock(uint32_t *word, uint64_t deadline)
 {
-	while (simt_cas_acq_rel_dev_u32(word, 0, 1))
+	while (simt_cas_acq_rel_dev_u32(word, 0, 1)) {
+		if (simt_clock_ns() > deadline)
+			return -GN_ETIMEDOUT;
 		simt_relax();
+	}
+	return 0;
 }
 
-/* Threads only try these locks, and hold them for a few instructions. */
-void gn_nvmeq_hold_doorbells(struct gn_nvmeq *q)
+int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline)
 {
-	lock(&q->state->tail_lock);
-	lock(&q->state->head_lock);
+	int rc = lock(&q->state->tail_lock, deadline);
+
+	if (rc)
+		return rc;
+	rc = lock(&q->state->head_lock, deadline);
+	if (rc)
+		simt_store_release_dev_u32(&q->state->tail_lock, 0);
+	return rc;
 }
 
 /*

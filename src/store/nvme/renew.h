@@ -13,11 +13,12 @@ extern "C" {
 #endif
 
 /*
- * gn_nvmeq_hold_doorbells - from now on nobody rings the doorbells; waits for those who do at this moment.
- * For a controller that is being stopped, which must not be told of entries. gn_nvmeq_renew_all gives them
- * back.
+ * gn_nvmeq_hold_doorbells - keep all other threads from ringing the doorbells, for a controller that is being
+ * stopped. Waits for a thread that rings one at this moment. gn_nvmeq_renew_all gives the doorbells back.
+ * @deadline  on simt_clock_ns
+ * Returns 0, or -GN_ETIMEDOUT: nothing is held.
  */
-void gn_nvmeq_hold_doorbells(struct gn_nvmeq *q);
+int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline);
 
 /* gn_nvmeq_posted - where a stopped controller would have posted its next completion. */
 uint32_t gn_nvmeq_posted(const struct gn_nvmeq *q);
@@ -34,7 +35,7 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
 /*
  * gn_nvmeq_renew_all - let both queues begin at entry 0 and phase 1, as a controller that was enabled
  * expects. The caller holds every slot, so no thread posts, and the doorbells; threads may still look for
- * completions. Forget then what was answered: the same command ids may come again.
+ * completions. The caller then clears `answered` of gn_nvmeq_answer, because command ids repeat.
  */
 void gn_nvmeq_renew_all(struct gn_nvmeq *q);
 

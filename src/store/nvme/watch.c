@@ -55,14 +55,18 @@ static void take_over(struct gn_watch *w)
 		w->pair[k].tail = gn_nvmeq_posted(queue_of(w, k));
 }
 
-/* Nobody rings a doorbell any more. */
-static void hold_doorbells(struct gn_watch *w)
+/* Keep the other threads from ringing doorbells. Returns 0 or -GN_ETIMEDOUT. */
+static int hold_doorbells(struct gn_watch *w)
 {
-	for (uint32_t k = 0; k < w->pairs; k++) {
+	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
+	int rc = 0;
+
+	for (uint32_t k = 0; k < w->pairs && !rc; k++) {
 		if (!w->pair[k].silent)
-			gn_nvmeq_hold_doorbells(queue_of(w, k));
-		w->pair[k].silent = 1;
+			rc = gn_nvmeq_hold_doorbells(queue_of(w, k), deadline);
+		w->pair[k].silent = !rc;
 	}
+	return rc;
 }
 
 /*
@@ -94,7 +98,7 @@ static void settle(struct gn_watch *w, int quiet)
 static void fail(struct gn_watch *w, const struct gn_error *why)
 {
 	gn_drive_fail(w->block->drive, why);
-	hold_doorbells(w);
+	hold_doorbells(w); /* if a thread does not give one back, the store fails all the same */
 	settle(w, !gn_drive_disable(w->block->drive, NULL) || is_quiet(w));
 }
 
@@ -193,8 +197,13 @@ static void reset(struct gn_watch *w)
 	int rc;
 
 	simt_store_release_dev_u32(&d->resetting, 1);
-	hold_doorbells(w);
-	rc = gn_drive_disable(d, &why);
+	rc = hold_doorbells(w);
+	if (rc)
+		gn_error_set(&why, rc,
+		             "%s: a thread of the program does not give a doorbell back; close the store",
+		             d->name);
+	else
+		rc = gn_drive_disable(d, &why);
 	if (!rc) {
 		take_over(w);
 		rc = collect(w);
