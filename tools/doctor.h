@@ -56,6 +56,10 @@ struct doctor {
 	struct doctor_try nvme;  /* drives that a program can drive itself */
 };
 
+/* doctor_say - write down whether it works, and why or how. */
+void doctor_say(struct doctor_try *t, bool works, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 void doctor_probe_machine(struct doctor *d);
 void doctor_probe_uring(struct doctor_try *t);
 void doctor_probe_direct(struct doctor_try *t, const char *path);

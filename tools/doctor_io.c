@@ -12,10 +12,7 @@
 #include "columns/arrow.h"
 #include "doctor.h"
 
-static void say(struct doctor_try *t, bool works, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(struct doctor_try *t, bool works, const char *format, ...)
+void doctor_say(struct doctor_try *t, bool works, const char *format, ...)
 {
 	va_list arguments;
 
@@ -43,19 +40,21 @@ static void why_no_uring(struct doctor_try *t, int error)
 	int state = uring_switch();
 
 	if (state > 0)
-		say(t, false, "switched off by sysctl kernel.io_uring_disabled=%d; set it to 0", state);
+		doctor_say(t, false, "switched off by sysctl kernel.io_uring_disabled=%d; set it to 0",
+		           state);
 	else if (error == EPERM || error == EACCES)
-		say(t, false,
+		doctor_say(
+		    t, false,
 		    "forbidden (%s), as by most container runtimes; allow io_uring in the seccomp profile",
 		    strerror(error));
 	else if (error == ENOSYS)
-		say(t, false,
-		    "not in this kernel or hidden by a container; needs Linux 5.1, built with "
-		    "CONFIG_IO_URING");
+		doctor_say(t, false,
+		           "not in this kernel or hidden by a container; needs Linux 5.1, built with "
+		           "CONFIG_IO_URING");
 	else if (error == ENOMEM)
-		say(t, false, "out of lockable memory for a ring; raise ulimit -l");
+		doctor_say(t, false, "out of lockable memory for a ring; raise ulimit -l");
 	else
-		say(t, false, "unable to set up a ring (%s); check the kernel log", strerror(error));
+		doctor_say(t, false, "unable to set up a ring (%s); check the kernel log", strerror(error));
 }
 
 static int one_nop(struct io_uring *ring)
@@ -86,7 +85,7 @@ void doctor_probe_uring(struct doctor_try *t)
 	if (err)
 		why_no_uring(t, -err);
 	else
-		say(t, true, "a ring was set up and answered");
+		doctor_say(t, true, "a ring was set up and answered");
 	io_uring_queue_exit(&ring);
 }
 
@@ -104,14 +103,17 @@ static int open_direct(const char *path, bool *writable)
 static void why_no_direct(struct doctor_try *t, const char *path, int error)
 {
 	if (error == EINVAL)
-		say(t, false, "the file system of %.80s has no O_DIRECT; keep graphs on ext4, xfs or btrfs",
-		    path);
+		doctor_say(t, false,
+		           "the file system of %.80s has no O_DIRECT; keep graphs on ext4, xfs or btrfs",
+		           path);
 	else if (error == EOPNOTSUPP || error == EISDIR)
-		say(t, false,
+		doctor_say(
+		    t, false,
 		    "no temporary file can be made on the file system of %.80s; give a file with --path",
 		    path);
 	else
-		say(t, false,
+		doctor_say(
+		    t, false,
 		    "O_DIRECT cannot be tried on %.80s (%s); give a folder or file that can be written with "
 		    "--path",
 		    path, strerror(error));
@@ -143,8 +145,8 @@ void doctor_probe_direct(struct doctor_try *t, const char *path)
 	if (fd < 0 || transfer(fd, writable) < 0)
 		why_no_direct(t, path, errno);
 	else
-		say(t, true, "%.80s: 4096 bytes %s past the page cache", path,
-		    writable ? "written and read" : "read");
+		doctor_say(t, true, "%.80s: 4096 bytes %s past the page cache", path,
+		           writable ? "written and read" : "read");
 	if (fd >= 0)
 		close(fd);
 }
@@ -154,9 +156,10 @@ void doctor_probe_arrow(struct doctor_try *t)
 	const char *version = gn_arrow_version();
 
 	if (version)
-		say(t, true, "by Apache Arrow %s", version);
+		doctor_say(t, true, "by Apache Arrow %s", version);
 	else
-		say(t, false,
+		doctor_say(
+		    t, false,
 		    "this program was built without Apache Arrow; docs/column-format.md says how to build it "
 		    "with it");
 }

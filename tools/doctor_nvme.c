@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which drives this program could drive itself, and what is missing for that. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,19 +7,6 @@
 #include <store/nvme/pci.h>
 
 #include "doctor.h"
-
-static void say(struct doctor_try *t, bool works, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(struct doctor_try *t, bool works, const char *format, ...)
-{
-	va_list arguments;
-
-	t->works = works;
-	va_start(arguments, format);
-	vsnprintf(t->why, sizeof t->why, format, arguments);
-	va_end(arguments);
-}
 
 static void judge(struct doctor_try *t, const struct gn_pci *pci)
 {
@@ -30,22 +16,23 @@ static void judge(struct doctor_try *t, const struct gn_pci *pci)
 
 	snprintf(group, sizeof group, "/dev/vfio/%d", pci->group);
 	if (pci->group < 0)
-		say(t, false,
-		    "no IOMMU is on; switch it on in the firmware (VT-d, AMD-Vi) and boot with "
-		    "intel_iommu=on "
-		    "iommu=pt");
+		doctor_say(t, false,
+		           "no IOMMU is on; switch it on in the firmware (VT-d, AMD-Vi) and boot with "
+		           "intel_iommu=on "
+		           "iommu=pt");
 	else if (!strcmp(pci->driver, "vfio-pci") && access(group, R_OK | W_OK))
-		say(t, false, "%s has vfio-pci, but %s is not this user's; as root run chown USER %s",
-		    address, group, group);
+		doctor_say(t, false, "%s has vfio-pci, but %s is not this user's; as root run chown USER %s",
+		           address, group, group);
 	else if (!strcmp(pci->driver, "vfio-pci"))
-		say(t, true, "nvme:%s", address);
+		doctor_say(t, true, "nvme:%s", address);
 	else if (gn_pci_used(pci, &e))
-		say(t, false, "%s", e.text);
+		doctor_say(t, false, "%s", e.text);
 	else if (access("/sys/bus/pci/drivers/vfio-pci", F_OK))
-		say(t, false, "the driver vfio-pci is not loaded; as root run modprobe vfio-pci");
+		doctor_say(t, false, "the driver vfio-pci is not loaded; as root run modprobe vfio-pci");
 	else
-		say(t, false, "the kernel has %s, and nobody uses it; as root run grapnel nvme bind %s",
-		    address, address);
+		doctor_say(t, false,
+		           "the kernel has %s, and nobody uses it; as root run grapnel nvme bind %s", address,
+		           address);
 }
 
 /* The first drive that works, else what is missing for the last of them. */
@@ -54,7 +41,7 @@ void doctor_probe_nvme(struct doctor_try *t)
 	struct gn_pci list[GN_PCI_MOST];
 	unsigned count = gn_pci_list(list);
 
-	say(t, false, "there is no NVMe controller on the PCI bus");
+	doctor_say(t, false, "there is no NVMe controller on the PCI bus");
 	for (unsigned k = 0; k < count && !t->works; k++)
 		judge(t, &list[k]);
 }
