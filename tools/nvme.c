@@ -17,40 +17,13 @@ static const struct tool tools[] = {
     {"bench", "measure transfers of a namespace by the threads of a kernel", tool_nvme_bench},
 };
 
-enum { TOOLS = sizeof tools / sizeof *tools };
-
-static void help(FILE *to)
-{
-	fputs("Usage: grapnel nvme SUBCOMMAND [OPTION...]\n\nDrive an NVMe drive from user space, through "
-	      "VFIO and an IOMMU.\n\n",
-	      to);
-	for (unsigned k = 0; k < TOOLS; k++)
-		fprintf(to, "  %-8s  %s\n", tools[k].name, tools[k].summary);
-	fputs("\n'grapnel nvme SUBCOMMAND --help' prints the options of a subcommand.\n", to);
-}
+static const struct tool_group subcommands = {
+    "nvme", "Drive an NVMe drive from user space, through VFIO and an IOMMU.", tools,
+    sizeof tools / sizeof *tools};
 
 int tool_nvme(int argc, char **argv)
 {
-	static char name[64];
-
-	if (argc < 2) {
-		fputs("grapnel nvme: no subcommand given; 'grapnel nvme --help' lists the subcommands\n",
-		      stderr);
-		return TOOL_USAGE;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
-		help(stdout);
-		return TOOL_OK;
-	}
-	for (unsigned k = 0; k < TOOLS; k++)
-		if (!strcmp(tools[k].name, argv[1])) {
-			snprintf(name, sizeof name, "grapnel nvme %s", tools[k].name);
-			argv[1] = name;
-			return tools[k].run(argc - 1, argv + 1);
-		}
-	fprintf(stderr, "grapnel nvme: %s: unknown subcommand; 'grapnel nvme --help' lists the subcommands\n",
-	        argv[1]);
-	return TOOL_USAGE;
+	return tool_group_run(&subcommands, argc, argv);
 }
 
 void nvme_take_address(const struct argp_state *state, const char **address, const char *text)

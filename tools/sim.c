@@ -13,40 +13,12 @@ static const struct tool tools[] = {
     {"list", "list the workloads, or the keys of the configuration", tool_sim_list},
 };
 
-enum { TOOLS = sizeof tools / sizeof *tools };
-
-static void help(FILE *to)
-{
-	fputs("Usage: grapnel sim SUBCOMMAND [OPTION...]\n\nSimulate a system of several GPUs cycle by "
-	      "cycle.\n\n",
-	      to);
-	for (unsigned k = 0; k < TOOLS; k++)
-		fprintf(to, "  %-8s %s\n", tools[k].name, tools[k].summary);
-	fputs("\n'grapnel sim SUBCOMMAND --help' prints the options of a subcommand.\n", to);
-}
+static const struct tool_group subcommands = {"sim", "Simulate a system of several GPUs cycle by cycle.",
+                                              tools, sizeof tools / sizeof *tools};
 
 int tool_sim(int argc, char **argv)
 {
-	static char name[64];
-
-	if (argc < 2) {
-		fputs("grapnel sim: no subcommand given; 'grapnel sim --help' lists the subcommands\n",
-		      stderr);
-		return TOOL_USAGE;
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") || !strcmp(argv[1], "help")) {
-		help(stdout);
-		return TOOL_OK;
-	}
-	for (unsigned k = 0; k < TOOLS; k++)
-		if (!strcmp(tools[k].name, argv[1])) {
-			snprintf(name, sizeof name, "grapnel sim %s", tools[k].name);
-			argv[1] = name;
-			return tools[k].run(argc - 1, argv + 1);
-		}
-	fprintf(stderr, "grapnel sim: %s: unknown subcommand; 'grapnel sim --help' lists the subcommands\n",
-	        argv[1]);
-	return TOOL_USAGE;
+	return tool_group_run(&subcommands, argc, argv);
 }
 
 /* ---- list ---- */

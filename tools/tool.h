@@ -36,6 +36,17 @@ struct tool {
 	int (*run)(int argc, char **argv);
 };
 
+/* A subcommand that has subcommands of its own. */
+struct tool_group {
+	const char *name;
+	const char *about; /* a sentence for its --help */
+	const struct tool *tools;
+	unsigned count;
+};
+
+/* tool_group_run - run the subcommand that argv[1] names, or print the help. Returns an exit status. */
+int tool_group_run(const struct tool_group *g, int argc, char **argv);
+
 int tool_gen(int argc, char **argv);
 int tool_convert(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
