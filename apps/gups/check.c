@@ -34,7 +34,10 @@ static uint64_t initial(const struct check *c, uint64_t k)
 	return c->g->xors ? c->node * c->g->part_words + k : 0;
 }
 
-/* One sequential table, of which this node keeps its part. Returns the number of words that are wrong. */
+/*
+ * Apply the updates of all nodes one after the other, and keep the words of this node's part. Returns the
+ * number of words in which the part differs.
+ */
 static uint64_t check_words(const struct check *c)
 {
 	uint64_t random = 1, wrong = 0;

@@ -275,7 +275,7 @@ static int read_span(struct gn_block *b, const struct span *s, char *to, struct 
 	return rc;
 }
 
-/* Write from the buffer of a slot; first read the blocks of which only a part changes. */
+/* Write a span through the buffer of a slot. If it covers only a part of a block, read its blocks first. */
 static int write_span(struct gn_block *b, const struct span *s, const char *from, struct gn_error *error)
 {
 	const struct gn_nvmeq *q = &b->host->q;
