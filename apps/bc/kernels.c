@@ -7,6 +7,7 @@
  * The dependency of u is paths[u] times the sum of (1 + dependency[v]) / paths[v] over its successors v. So a
  * vertex keeps that quotient, and an edge costs one load of it.
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "kernels.h"
 
 #include "graph/scan_visit.h"

@@ -9,6 +9,7 @@
  * is fetched once for all of them. What a long list has beyond one chunk is read by a second kernel (BaM
  * section 4.4 runs the same search on its arrays).
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "bfs_kernel.h"
 
 #include "graph/scan_device.h"
@@ -63,11 +64,13 @@ SIMT_INLINE_FN void visit(struct reader *r, uint32_t warp, int has_edge, uint64_
 	gn_scan_append(&r->a->scan, warp, found, r->a->next, r->a->capacity, vertex);
 }
 
-/* All lanes of the warp scan edges begin to end - 1. */
+/* All lanes of the warp scan edges begin to end - 1, in rounds of whole lines (EMOGI, section 4.3). */
 SIMT_INLINE_FN void scan(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
-	for (uint64_t edge = begin; edge < end; edge += simt_warp_width())
-		visit(r, warp, edge + simt_lane() < end, edge + simt_lane());
+	const uint32_t width = simt_warp_width();
+
+	for (uint64_t edge = begin - begin % width + simt_lane(); edge - simt_lane() < end; edge += width)
+		visit(r, warp, edge >= begin && edge < end, edge);
 }
 
 /* Each lane has edges, or none; all lanes of the warp scan all of them. */

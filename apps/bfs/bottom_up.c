@@ -9,6 +9,7 @@
  * a parent there. Then all lanes read what is left of one list after the other, so that a warp does not wait
  * for the lane with the longest list. Where a whole chunk had no parent, the rest is put aside for all warps.
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "bfs_kernel.h"
 
 #include "graph/scan_device.h"

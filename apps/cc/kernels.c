@@ -2,11 +2,12 @@
 /*
  * Connected components. The labels are a forest: label[v] is the vertex above v. A root is put below a
  * smaller root by compare-and-swap, so that no cycle comes about and no hook is lost. Lists are read as
- * graph/scan_device.h says. An edge works in either direction, so one stored direction is enough.
+ * graph/scan_visit.h says. An edge works in either direction, so one stored direction is enough.
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "kernels.h"
 
-#include "graph/scan_device.h"
+#include "graph/scan_visit.h"
 #include "graph/state_device.h"
 
 /* A lane's view of the job. */
@@ -88,39 +89,6 @@ SIMT_INLINE_FN void visit(struct worker *w, uint32_t vertex, uint64_t edge)
 	                               : link_trees(w->a, vertex, neighbour, w->any));
 }
 
-/* All lanes of the warp visit edges begin to end - 1 of one vertex. */
-SIMT_INLINE_FN void visit_list(struct worker *w, uint32_t vertex, uint64_t begin, uint64_t end)
-{
-	for (uint64_t edge = begin + simt_lane(); edge < end; edge += simt_warp_width())
-		visit(w, vertex, edge);
-}
-
-/* Lane l has edges of vertex first + l, or none; all lanes of the warp visit all of them. */
-SIMT_INLINE_FN void visit_together(struct worker *w, uint32_t warp, uint32_t first,
-                                   struct gn_scan_edges edges)
-{
-	const uint32_t width = simt_warp_width(),
-	               up_to = gn_scan_sum_up_to_lane(warp, (uint32_t)(edges.end - edges.begin));
-	const uint32_t all = simt_shfl_u32(warp, up_to, width - 1);
-
-	for (uint32_t begin = 0; begin < all; begin += width) {
-		const uint32_t k = begin + simt_lane(), owner = gn_scan_owner_of(warp, up_to, k);
-		const uint64_t behind = simt_shfl_u64(warp, edges.end, owner);
-		const uint32_t left = simt_shfl_u32(warp, up_to, owner) - k;
-
-		if (k < all)
-			visit(w, first + owner, behind - left);
-	}
-}
-
-/* The same where at most one lane has any. */
-SIMT_INLINE_FN void visit_alone(struct worker *w, uint32_t warp, uint32_t first, struct gn_scan_edges edges,
-                                uint32_t owner)
-{
-	visit_list(w, first + owner, simt_shfl_u64(warp, edges.begin, owner),
-	           simt_shfl_u64(warp, edges.end, owner));
-}
-
 /* One lane: the edges of its vertex that this launch is to read; what is too long is put aside. */
 SIMT_INLINE_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
 {
@@ -136,44 +104,45 @@ SIMT_INLINE_FN struct gn_scan_edges edges_of(struct worker *w, uint32_t vertex)
 	return gn_scan_first_chunk(&w->graph, vertex, list);
 }
 
-/* Vertices begin to end - 1: each lane has one. */
-SIMT_INLINE_FN void visit_vertices(struct worker *w, uint32_t warp, uint64_t begin, uint64_t end)
+SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
-	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
-		struct gn_scan_edges edges = {0, 0};
-		uint32_t owners;
+	const struct gn_scan_part part = {edges_of((struct worker *)job, (uint32_t)item), (uint32_t)item, 0};
 
-		if (first + simt_lane() < end)
-			edges = edges_of(w, (uint32_t)first + simt_lane());
-		owners = simt_ballot(warp, edges.begin < edges.end);
-		if (owners & (owners - 1))
-			visit_together(w, warp, (uint32_t)first, edges);
-		else if (owners)
-			visit_alone(w, warp, (uint32_t)first, edges, simt_first_lane(owners));
-	}
+	return part;
+}
+
+SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
+{
+	(void)job;
+	(void)vertex;
+	return 0;
+}
+
+SIMT_INLINE_FN void visit_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+{
+	(void)warp;
+	if (mine.is)
+		visit((struct worker *)job, mine.vertex, mine.edge);
+}
+
+SIMT_INLINE_FN void visit_part(void *job, uint32_t warp, struct gn_scan_part part)
+{
+	gn_scan_rounds(job, warp, part, visit_round);
 }
 
 SIMT_INLINE_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any)
 {
-	const uint32_t warp = simt_whole_warp();
-	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, hook, any);
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		visit_vertices(&w, warp, at, gn_scan_taken_end(s, at));
+	gn_scan_visit_lists(&a->scan, &w, list_of, visit_part, visit_round);
 	worker_end(&w);
 }
 
 SIMT_INLINE_FN void visit_chunks(const struct gn_cc_args *a, const int hook, const int any)
 {
-	const uint32_t warp = simt_whole_warp();
-	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, hook, any);
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
-			visit_list(&w, s->chunks[k].vertex, s->chunks[k].begin,
-			           s->chunks[k].begin + s->chunks[k].edges);
+	gn_scan_visit_chunks(&a->scan, &w, no_value, visit_part);
 	worker_end(&w);
 }
 

@@ -35,13 +35,17 @@ typedef uint32_t gn_scan_value_of(void *job, uint32_t vertex);
 typedef void gn_scan_do_part(void *job, uint32_t warp, struct gn_scan_part part);
 typedef void gn_scan_do_round(void *job, uint32_t warp, struct gn_scan_edge mine);
 
-/* All lanes of the warp: the edges of one vertex, in rounds. */
+/* All lanes of the warp: the edges of one vertex, in rounds of whole lines (EMOGI, section 4.3). */
 SIMT_INLINE_FN void gn_scan_rounds(void *job, uint32_t warp, struct gn_scan_part part,
                                    gn_scan_do_round *round)
 {
-	for (uint64_t first = part.edges.begin; first < part.edges.end; first += simt_warp_width()) {
+	const uint32_t width = simt_warp_width();
+
+	for (uint64_t first = part.edges.begin - part.edges.begin % width; first < part.edges.end;
+	     first += width) {
 		const uint64_t edge = first + simt_lane();
-		const struct gn_scan_edge mine = {edge, part.vertex, part.value, edge < part.edges.end};
+		const struct gn_scan_edge mine = {edge, part.vertex, part.value,
+		                                  edge >= part.edges.begin && edge < part.edges.end};
 
 		round(job, warp, mine);
 	}

@@ -3,6 +3,7 @@
  * PageRank. Shares are whole numbers (ranks.h), so they may be added in any order: by a warp in its registers
  * (pull), or by atomic additions (push).
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "pagerank/kernels.h"
 
 #include "graph/scan_visit.h"
@@ -94,10 +95,12 @@ SIMT_INLINE_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge min
 SIMT_INLINE_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 {
 	struct worker *w = (struct worker *)job;
+	const uint32_t width = simt_warp_width();
 	uint64_t sum = 0;
 
-	for (uint64_t edge = part.edges.begin + simt_lane(); edge < part.edges.end; edge += simt_warp_width())
-		sum += share_from(w, edge);
+	for (uint64_t edge = part.edges.begin - part.edges.begin % width + simt_lane(); edge < part.edges.end;
+	     edge += width)
+		sum += edge >= part.edges.begin ? share_from(w, edge) : 0;
 	sum = sum_of_warp(warp, sum);
 	if (simt_lane() == 0 && sum)
 		gn_state_add_u64(&w->a->come, w->any, part.vertex, sum);

@@ -5,6 +5,7 @@
  * moves. The far pile is no list: its vertices are found by going over the lengths, in the order in which
  * their adjacency lists lie in the store.
  */
+#define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "sssp/kernels.h"
 
 #include <string.h>
