@@ -22,6 +22,7 @@
  *   detail/cache/page.h    the page protocol: look up, read without a pin, pin and unpin
  *   detail/cache/group.h   lanes that want one page, and act on it once
  *   detail/cache/fault.h   a missing sector, in registers
+ *   detail/cache/hand.h    which frame a search tries next, and which reads go around the cache
  *   detail/cache/frame.h   the search for a frame
  *   detail/cache/claim.h   the request for a page: how a missing one gets a frame and its bytes
  *   detail/cache/move.h    pages between frames and stores
@@ -54,6 +55,10 @@ struct gn_cache_options {
 	 * machine 512, or up to 4096 if the budget has no room for the table of so many pages; else 4096.
 	 */
 	uint32_t page_bytes;
+	/*
+	 * GN_CLOCK keeps what was used lately; where a part of the data is better kept all the time, or reads
+	 * are better not cached, it does that (detail/cache/hand.h). GN_FIFO and GN_RANDOM do not adapt
+	 */
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;
 	uint32_t ways; /* set table: frames a set, 1 to 16; 0 for 8 to 15 as fits best */

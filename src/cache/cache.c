@@ -17,6 +17,9 @@ enum { GN__LEAST_PAGE = 4096, GN__BLOCK_PAGE = 64 << 10, GN__FRAMES_FOR_BLOCKS =
  */
 enum { GN__SECTOR_PAGE = 512 };
 
+/* The fewest frames of a cache in which groups of pages lead (detail/cache/hand.h). */
+enum { GN__FRAMES_TO_LEAD = 8192 };
+
 /* ---- choose pages and tables ---- */
 
 /*
@@ -267,12 +270,30 @@ static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o
 	return rc;
 }
 
-/* Choose the size of a lot of the hand's places: all lots together are at most a 32nd of the frames. */
+/* Choose the size of a lot of the hand's frames: all lots together are at most a 32nd of the frames. */
 static void shape_lots(struct gn_cache_view *v)
 {
 	const uint32_t places = v->frames / 32 / GN_CACHE_LOCALS;
 
 	v->lot = places < 32 ? places : 32;
+}
+
+/*
+ * Choose the frames of the groups of pages that lead, and of a window: a sixteenth, or eight times as many as
+ * there are pages in motion at once, because a page is read for longer than it is moved; but at most a
+ * quarter. If that is less than twice the pages in motion, or frames are few, no group leads.
+ */
+static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine)
+{
+	const uint32_t moving =
+	    machine->is_cuda ? machine->resident_threads / machine->warp_width : 32 * machine->processors;
+	const uint32_t sixteenth = v->frames / 16, quarter = v->frames / 4;
+	const uint32_t window = 8 * moving < sixteenth ? sixteenth : 8 * moving;
+
+	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving)
+		return;
+	v->leaders = v->frames / GN_CACHE_GROUPS;
+	v->window = window < quarter ? window : quarter;
 }
 
 /* Choose how far ahead of the hand the cleaner works: the pages that a fast link evicts in a millisecond. */
@@ -377,6 +398,8 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (rc)
 		return rc;
 	shape_lots(&cache->image);
+	if (cache->is_direct)
+		shape_hands(&cache->image, &info);
 	shape_cleaner(&cache->image);
 	rc = allocate(cache, o->statistics);
 	if (!rc)

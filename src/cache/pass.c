@@ -300,17 +300,20 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 
 /* ---- invalidate ---- */
 
-/* Reset the hand: all frames are free, and each is given out once before any is taken from a page. */
+/*
+ * Reset the hands and the duel: all frames are free, and each is given out once before any is taken from a
+ * page. The cleaner works ahead of a hand: from its old place it would wait until the hand got there.
+ */
 static int begin_anew(struct gn_cache *cache)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
 	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0}};
-	const uint32_t first = 0;
-	int rc = simt_move(cache->machine, &shared->hand, &first, sizeof first);
+	const struct gn_cache_hand first[GN_CACHE_HANDS] = {{0}};
+	const uint32_t none_moved[GN_CACHE_HANDS] = {0};
+	int rc = simt_move(cache->machine, shared->hand, first, sizeof first);
 
-	/* The cleaner works ahead of the hand: from its old place it would wait until the hand got there. */
 	if (!rc)
-		rc = simt_move(cache->machine, &shared->clean_hand, &first, sizeof first);
+		rc = simt_move(cache->machine, shared->moved, none_moved, sizeof none_moved);
 	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none);
 }
 

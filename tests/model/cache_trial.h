@@ -33,6 +33,7 @@ enum {
 
 /* One wait for pinned frames: with 16, the few steps of a schedule would hardly lead around the cache. */
 #define GN__PIN_WAITS 1u
+#define GN_CACHE_GROUPS 4
 
 /* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
 #define gn_store_read_warp trial_read_warp
@@ -130,7 +131,8 @@ struct trial {
 	int reads_ahead;
 	uint32_t counts;           /* 1: word 0 of the shared pages is counted up by all */
 	uint8_t whole[MOST_PAGES]; /* whose page it is, or SHARED */
-	uint32_t lot;              /* places of the hand that are taken at once */
+	uint32_t lot;              /* frames of the hand that are taken at once */
+	uint32_t leaders;          /* frames of each group of pages that leads; 0: the clock has one hand */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;

@@ -137,6 +137,24 @@ static inline int fixture_open_counts(struct stress *s, struct fixture *b, uint6
 	return b->view.written ? 0 : stress_wrong("no memory");
 }
 
+/*
+ * Half of the caches with a clock and a direct table have groups of pages that lead, which otherwise only
+ * caches of many more frames have (detail/cache/hand.h).
+ */
+static inline int fixture_lead(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
+{
+	struct gn_cache_view *device = (struct gn_cache_view *)(uintptr_t)gn_cache_view_of(b->cache), view;
+
+	if (shape->ways || shape->policy != GN_CLOCK || shape->frames < 8 || draw_mix(s->seed) % 2)
+		return 0;
+	if (simt_move(s->machine, &view, device, sizeof view))
+		return stress_wrong("%s", simt_message(s->machine));
+	view.leaders = view.window = shape->frames / 8;
+	return simt_move(s->machine, device, &view, sizeof view)
+	           ? stress_wrong("%s", simt_message(s->machine))
+	           : 0;
+}
+
 static inline int fixture_open_cache(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	const uint64_t bytes = (uint64_t)shape->pages * shape->page_bytes;
@@ -153,6 +171,8 @@ static inline int fixture_open_cache(struct stress *s, struct fixture *b, const 
 	options.statistics = draw_mix(s->seed ^ shape->pages) % 2;
 	if (gn_cache_create(&b->cache, s->machine, &b->store, 1, &options, &error))
 		return stress_wrong("%s", error.text);
+	if (fixture_lead(s, b, shape))
+		return 1;
 	for (uint32_t log2 = 0; log2 < 3; log2++)
 		if (fixture_open_array(s, b, &b->view.part[log2], 0, bytes, 1u << log2))
 			return 1;

@@ -105,7 +105,7 @@ SIMT_FN void acquire_beside_a_moving_hand(const struct hand_args *a)
 
 	if (simt_thread()) {
 		while (!simt_load_acquire_dev_u32(a->stop))
-			simt_add_relaxed_dev_u32(&a->array.pages.cache->shared->hand, 1);
+			simt_add_relaxed_dev_u32(&a->array.pages.cache->shared->hand[GN_FOLLOWERS].at, 1);
 		return;
 	}
 	*a->failures += gn_array_acquire(&a->array, 1, 0, 0, &held) != 0;
@@ -142,72 +142,76 @@ static void a_frame_is_found_whoever_moves_the_hand(void **state)
 	}
 }
 
-/* ---- places of the hand, in lots ---- */
+/* ---- frames of the hand, in lots ---- */
 
-enum { LOT = 4, PLACERS = 32, FIRST = 2, LATER = 16, PLACED = PLACERS * FIRST };
+enum { LOT = 4, TAKERS = 32, FIRST = 2, LATER = 16, FRAMES = TAKERS * FIRST };
 
-struct place_args {
+struct take_args {
 	struct gn_cache_view view;
-	uint32_t *place; /* [PLACERS][places] */
-	uint32_t places;
+	uint32_t *frame; /* [TAKERS][frames] */
+	uint32_t frames;
 };
 
-SIMT_FN void take_places(const struct place_args *a)
+SIMT_FN void take_frames(const struct take_args *a)
 {
-	for (uint32_t k = 0; k < a->places; k++)
-		a->place[simt_global_thread() * a->places + k] = gn__next_place(&a->view);
+	for (uint32_t k = 0; k < a->frames; k++)
+		a->frame[simt_global_thread() * a->frames + k] = gn__hand_next(&a->view, 0);
 }
-SIMT_KERNEL(take_places, struct place_args)
+SIMT_KERNEL(take_frames, struct take_args)
 
-/* All threads take so many places, of which none was given out before. */
-static void check_places(struct simt_machine *machine, struct place_args *args, uint32_t places,
-                         uint8_t *given)
+/* All threads take so many frames; counts how often each was given out. */
+static void count_frames(struct simt_machine *machine, struct take_args *args, uint32_t frames,
+                         uint32_t *given)
 {
-	const struct simt_grid grid = {PLACERS, 1, 0};
-	uint32_t place[PLACERS * LATER];
+	const struct simt_grid grid = {TAKERS, 1, 0};
+	uint32_t frame[TAKERS * LATER];
 
-	args->place = place;
-	args->places = places;
-	assert_int_equal(simt_launch(machine, &take_places_kernel, grid, args), 0);
+	args->frame = frame;
+	args->frames = frames;
+	assert_int_equal(simt_launch(machine, &take_frames_kernel, grid, args), 0);
 	assert_int_equal(simt_wait(machine), 0);
-	for (uint32_t k = 0; k < PLACERS * places; k++) {
-		assert_true(place[k] < args->view.shared->hand);
-		assert_int_equal(given[place[k]]++, 0);
+	for (uint32_t k = 0; k < TAKERS * frames; k++) {
+		assert_true(frame[k] < args->view.frames);
+		given[frame[k]]++;
 	}
 }
 
 /*
- * As many as there are frames are those of the frames, each once; later ones are taken in lots, of which some
- * are left.
+ * At first each frame is given out once. Later ones are taken in lots, of which some are left; the hand
+ * gives no frame more often than it went round.
  */
-static void every_place_is_given_out_once(void **state)
+static void every_frame_is_given_out_in_turn(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct simt_options options = {"cpu", seed % 4 ? 3u : 1u, 1,
 		                               seed % 4 ? SIMT_FAIR : SIMT_RANDOM, seed};
-		uint8_t given[PLACED + PLACERS * LATER + GN_CACHE_LOCALS * LOT] = {0};
+		uint32_t given[FRAMES] = {0};
 		struct gn_cache_shared shared;
-		struct place_args args;
+		struct take_args args;
 		struct simt_machine *machine;
+		uint32_t rounds;
 
 		memset(&args, 0, sizeof args);
 		memset(&shared, 0, sizeof shared);
 		args.view.shared = &shared;
-		args.view.frames = PLACED;
+		args.view.frames = FRAMES;
 		args.view.lot = LOT;
 		assert_int_equal(simt_open(&machine, &options, &t->error), 0);
-		check_places(machine, &args, FIRST, given);
-		assert_int_equal(shared.hand, PLACED);
-		check_places(machine, &args, LATER, given);
-		assert_true(shared.hand < sizeof given);
+		count_frames(machine, &args, FIRST, given);
+		for (uint32_t frame = 0; frame < FRAMES; frame++)
+			assert_int_equal(given[frame], 1);
+		count_frames(machine, &args, LATER, given);
+		rounds = (shared.hand[GN_FOLLOWERS].at + FRAMES - 1) / FRAMES;
+		for (uint32_t frame = 0; frame < FRAMES; frame++)
+			assert_true(given[frame] <= rounds);
 		simt_close(machine);
 	}
 }
 
 /* As in a new cache, also where lots were begun. */
-static void places_begin_anew_when_all_is_forgotten(void **state)
+static void the_hand_begins_anew_when_all_is_forgotten(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	const struct gn_cache_shared *shared;
@@ -217,9 +221,11 @@ static void places_begin_anew_when_all_is_forgotten(void **state)
 		get(t, page * WORDS);
 	shared = t->cache->image.shared;
 	t->cache->image.shared->local[0].lot = GN__LOT_BEGUN + 1;
-	assert_true(shared->hand >= 16);
+	t->cache->image.shared->moved[GN_LEAD_ROUND] = 1;
+	assert_true(shared->hand[GN_FOLLOWERS].at >= 16);
 	assert_int_equal(gn_cache_invalidate(t->cache, &t->error), 0);
-	assert_int_equal(shared->hand, 0);
+	assert_int_equal(shared->hand[GN_FOLLOWERS].at, 0);
+	assert_int_equal(shared->moved[GN_LEAD_ROUND], 0);
 	assert_int_equal(shared->local[0].lot, 0);
 }
 
@@ -249,8 +255,8 @@ int main(void)
 	    CASE(all_pins_taken_direct),
 	    CASE(all_pins_taken_sets),
 	    CASE(a_frame_is_found_whoever_moves_the_hand),
-	    CASE(every_place_is_given_out_once),
-	    CASE(places_begin_anew_when_all_is_forgotten),
+	    CASE(every_frame_is_given_out_in_turn),
+	    CASE(the_hand_begins_anew_when_all_is_forgotten),
 	    CASE(fifo_goes_on_after_no_frame),
 	};
 

@@ -471,6 +471,7 @@ SIMT_FN enum gn__step gn__claim_filled(const struct gn_cache_view *c, struct gn_
 		gn__sector_give_back(c, k->frame, k->owned);
 	else
 		gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0);
+	gn__duel_count(c, k->page, (uint64_t)simt_popcount(k->owned) << c->sector_log2);
 	k->owned = 0;
 	if (status.code || k->ahead) {
 		gn__page_unpin_after_fence(k->word);

@@ -98,24 +98,24 @@ SIMT_FN struct gn__faulting gn__fault_snapshot(const struct gn__pages *p, uint64
 }
 
 /* The page is absent: make it BUSY, and search a clean frame for it, into which the sectors are moved. */
-SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t *word,
+SIMT_FN struct gn__faulting gn__fault_absent(const struct gn_cache_view *c, uint64_t wanted,
                                              struct gn__faulting f, uint32_t sectors)
 {
+	uint64_t *word = &c->word[wanted];
 	const uint64_t made = f.seen & GN__WORD_VERSION;
 	uint32_t scarce = 0, page;
 
 	f.what = GN__FAULT_BYPASS;
-	if (gn__backs_off(&gn__local(c)->bypass_backoff))
+	if (gn__goes_around(c, wanted) || gn__backs_off(&gn__local(c)->bypass_backoff))
 		return f;
 	f.what = GN__FAULT_AGAIN;
 	if (simt_cas_fenced_dev_u64(word, f.seen, GN__WORD_BUSY | made) != f.seen)
 		return f;
 	GN_TRACE(claim);
 	for (uint32_t tried = 0; tried < GN__FEW_FRAMES; tried++) {
-		const uint32_t place = gn__next_place(c);
 		enum gn__taking taking;
 
-		f.frame = (c->policy == GN_RANDOM ? gn__stir(place) : place) % c->frames;
+		f.frame = gn__hand_next(c, wanted);
 		taking = gn__take_frame(c, f.frame, 1, &page);
 		if (taking == GN__TAKEN) {
 			GN_TRACE(frame);
@@ -159,7 +159,7 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t 
 	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
 
 	if (!(f.seen & GN__WORD_USED))
-		return gn__fault_absent(p->cache, &p->word[page], f, sector);
+		return gn__fault_absent(p->cache, page, f, sector);
 	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
 	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen))
 		return f;
@@ -195,8 +195,10 @@ SIMT_FN void gn__fault_publish(const struct gn__pages *p, uint64_t page, const s
 SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f,
                            uint32_t given)
 {
-	if (f->owned)
+	if (f->owned) {
 		gn__sector_arrive(p->sector, &p->word[page], f->frame, f->owned, 0);
+		gn__duel_count(p->cache, page, (uint64_t)simt_popcount(f->owned) << p->sector_log2);
+	}
 	gn__page_unpin_after_fence(&p->word[page]);
 	if (simt_unlikely(p->counting) && f->owned) {
 		gn__count_u64(&gn__stripe(p->cache)->misses, simt_popcount(given));
@@ -207,17 +209,26 @@ SIMT_FN void gn__fault_end(const struct gn__pages *p, uint64_t page, const struc
 }
 
 /*
- * Load the element from the store's memory. The snapshot found the page absent, so the store has every write
- * from before this access began.
+ * Load the element from the store's memory. The leader's snapshot found the page absent, so the store has
+ * every write from before this access began. The load is behind that snapshot (R6): its address is made of
+ * what the leader found.
+ * @what  GN__FAULT_BYPASS, as the leader found it
+ * @same  the lanes that want that sector
  */
-SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint32_t size, uint64_t value[2])
+SIMT_FN void gn__fault_bypass(const struct gn__pages *p, uint64_t address, uint32_t size, uint32_t what,
+                              uint32_t same, uint64_t value[2])
 {
-	simt_fence_acq_rel_dev(); /* makes the load that found the page absent an acquire (R6) */
-	gn__load_sized(value, p->backing + address, size);
-	if (simt_unlikely(p->counting)) {
-		gn__count_u64(&gn__stripe(p->cache)->misses, 1);
-		gn__count_u64(&gn__stripe(p->cache)->bypassed, 1);
-	}
+	const uint64_t bytes = ((uint64_t)simt_popcount(same) * size + 31) & ~31ull;
+
+	gn__load_sized(value, p->backing + address + (what & p->zero), size);
+	if (simt_lane() == simt_first_lane(same))
+		gn__duel_count(p->cache, gn__page_number(p, address), bytes);
+	if (simt_likely(!p->counting))
+		return;
+	gn__count_u64(&gn__stripe(p->cache)->misses, 1);
+	gn__count_u64(&gn__stripe(p->cache)->bypassed, 1);
+	if (simt_lane() == simt_first_lane(same))
+		gn__count_u64(&gn__stripe(p->cache)->fetched_bytes, bytes);
 }
 
 /*
@@ -281,7 +292,7 @@ SIMT_FN struct gn__access gn__fault_in(const struct gn__pages *p, uint64_t addre
 		    gn__fault_move(p, mask, address, leader, &f, same, &ask))
 			;
 		else if (what == GN__FAULT_BYPASS)
-			gn__fault_bypass(p, address, size, ask.bits);
+			gn__fault_bypass(p, address, size, what, same, ask.bits);
 		else
 			access.status.code = what == GN__FAULT_SLOW ? -GN_EBUSY : -GN_EAGAIN;
 	}
@@ -355,7 +366,7 @@ SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t a
 
 	if (!(f.seen & GN__WORD_USED)) {
 		claimed = gn__fault_widened(c, ~gn__page_sectors(p->cache, page), c->wanted);
-		return gn__fault_absent(p->cache, &p->word[page], f, claimed);
+		return gn__fault_absent(p->cache, page, f, claimed);
 	}
 	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
 	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen) || !absent)
@@ -453,7 +464,7 @@ SIMT_INLINE_FN struct gn__access gn__fault_lines(const struct gn__pages *p, uint
 		else if (turn)
 			simt_backoff(turn, 3);
 		if (!done && what == GN__FAULT_BYPASS) {
-			gn__fault_bypass(p, address, size, ask.bits);
+			gn__fault_bypass(p, address, size, what, c.same, ask.bits);
 			done = 1;
 		}
 		f.owned = 0;

@@ -121,41 +121,59 @@ SIMT_FN struct gn_store_status gn_cache_flush_frame(const struct gn_cache_view *
 
 /* ---- the cleaner ---- */
 
+/* How far ahead of a hand frames are kept clean: not beyond half the window in which the hand works. */
+SIMT_FN uint32_t gn__clean_reach(const struct gn_cache_view *c, uint32_t hand)
+{
+	const uint32_t window = gn__hand_window(c, hand), half = window > 1 ? window / 2 : 1;
+
+	return c->low_water < half || !c->leaders ? c->low_water : half;
+}
+
 /*
- * The next frames for the cleaner, one for each lane of mask. In a direct table these are the frames ahead of
- * the hand that no cleaner has looked at yet. In a set table it is the way that will be tried next in the set
- * of the lane's own claim. A lane for which there is no frame gets c->frames: a cache with few frames has
- * fewer than a warp ahead of the hand that are soon wanted.
+ * Take places ahead of a hand that no cleaner has looked at yet. Returns 1, or 0: the cleaner is far enough
+ * ahead. One thread.
+ * @many  how many are wanted; receives how many were taken, at most as many as the cleaner reaches
+ */
+SIMT_FN int gn__clean_take(const struct gn_cache_view *c, uint32_t hand, uint32_t *many, uint32_t *place)
+{
+	struct gn_cache_hand *h = &c->shared->hand[hand];
+	const uint32_t reach = gn__clean_reach(c, hand);
+	const uint32_t at = simt_load_relaxed_dev_u32(&h->at), clean = simt_load_relaxed_dev_u32(&h->clean);
+
+	/* a cleaner that the hand has passed starts again at the hand */
+	*place = (int32_t)(clean - at) < 0 ? at : clean;
+	*many = *many < reach ? *many : reach;
+	return (int32_t)(clean - at) < (int32_t)reach &&
+	       simt_cas_relaxed_dev_u32(&h->clean, clean, *place + *many) == clean;
+}
+
+/*
+ * The next frames for the cleaner, one for each lane of mask. In a direct table these are frames ahead of the
+ * hand of the first lane's own claim. In a set table it is the way that will be tried next in the set of the
+ * lane's own claim. A lane for which there is no frame gets c->frames: a cache with few frames has fewer than
+ * a warp ahead of the hand that are soon wanted.
  * Returns 0, or -GN_EAGAIN: the cleaner is far enough ahead.
  */
 SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k,
                            uint32_t *frame)
 {
-	struct gn_cache_shared *s = c->shared;
-	const uint32_t leader = simt_first_lane(mask), lanes = simt_popcount(mask);
-	const uint32_t many = lanes < c->low_water ? lanes : c->low_water;
-	uint32_t at = 0, hand, set;
-	int due = 1;
+	const uint32_t leader = simt_first_lane(mask);
+	uint32_t many = simt_popcount(mask), place = 0, hand, set;
+	int due = 0;
 
 	if (!c->owner) {
 		set = gn__set_of(c, k->page);
 		*frame = set * c->ways + (simt_load_relaxed_dev_u32(&c->lock[set]) >> 1) % c->ways;
 		return 0;
 	}
-	if (simt_lane() == leader) {
-		hand = simt_load_relaxed_dev_u32(&s->hand);
-		at = simt_load_relaxed_dev_u32(&s->clean_hand);
-		due = (int32_t)(at - hand) < (int32_t)c->low_water;
-		/* A cleaner that the hand has passed starts again at the hand. */
-		if (due && simt_cas_relaxed_dev_u32(&s->clean_hand, at,
-		                                    ((int32_t)(at - hand) < 0 ? hand : at) + many) != at)
-			due = 0;
-		at = (int32_t)(at - hand) < 0 ? hand : at;
-	}
+	hand = simt_shfl_u32(mask, gn__hand_of(c, k->page), leader);
+	if (simt_lane() == leader)
+		due = gn__clean_take(c, hand, &many, &place);
 	if (!simt_shfl_u32(mask, (uint32_t)due, leader))
 		return -GN_EAGAIN;
-	at = simt_shfl_u32(mask, at, leader);
-	*frame = simt_rank(mask) < many ? (at + simt_rank(mask)) % c->frames : c->frames;
+	many = simt_shfl_u32(mask, many, leader);
+	place = simt_shfl_u32(mask, place, leader) + simt_rank(mask);
+	*frame = simt_rank(mask) < many ? gn__frame_at(c, hand, place) % c->frames : c->frames;
 	return 0;
 }
 

@@ -130,8 +130,12 @@ SIMT_FN enum gn__step gn__claim_fetch(const struct gn_cache_view *c, struct gn__
 {
 	GN_TRACE(frame);
 	k->missed = 1;
-	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER)
-		return gn__claim_is_whole(c, k) ? GN__STEP_FETCH : GN__STEP_PUBLISH;
+	if (k->intent != GN_OVERWRITE && k->intent != GN__COVER) {
+		if (!gn__claim_is_whole(c, k))
+			return GN__STEP_PUBLISH;
+		gn__duel_count(c, k->page, 1ull << c->page_log2);
+		return GN__STEP_FETCH;
+	}
 	simt_fence_acq_rel_dev(); /* R5 */
 	k->owned = k->intent == GN__COVER ? k->sectors : 0;
 	gn__claim_give(c, k, k->owned ? GN__WORD_PARTIAL : GN__WORD_VALID);
@@ -215,17 +219,17 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
 }
 
 /*
- * The next frame to try. For two rounds it is where the hand is, because the first round may only clear REF.
- * Other threads also move the hand, so the third round goes from frame to frame and misses none. Under the
- * random policy the first frame is drawn, and every round goes from frame to frame.
+ * The next frame to try. For two rounds it is where the page's hand is, because the first round may only
+ * clear REF. Other threads also move the hand, so the third round goes from frame to frame, over those of all
+ * hands, and misses none. Under the random policy the first frame is drawn, and every round goes from frame
+ * to frame.
  */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__claim *k)
 {
-	if (k->tried >= 2 * c->frames || (c->policy == GN_RANDOM && k->tried))
+	if (k->tried >= 2 * gn__hand_frames(c, gn__hand_of(c, k->page)) ||
+	    (c->policy == GN_RANDOM && k->tried))
 		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
-	if (c->policy == GN_RANDOM)
-		return gn__stir(gn__next_place(c) + (uint32_t)k->page * 31) % c->frames;
-	return gn__next_place(c) % c->frames;
+	return gn__hand_next(c, k->page);
 }
 
 /*

@@ -1,7 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail/cache/hand.h - the clock's hand: a counter of places. A place modulo the number of frames is the
- * next frame to try for eviction.
+ * detail/cache/hand.h - the clock's hands: which frame a search tries next, and which misses search for none.
+ *
+ * A hand is a counter of places. A place modulo the number of frames is the next frame to try. So each page
+ * stays for about a round of the hand, and longer if it is used. If a program goes over more data than fit,
+ * again and again, every page has left before it is wanted again. For such programs there are two other ways.
+ *
+ * By windows: the hand goes over a small window of frames GN__LAPS times before it goes on. Most new pages
+ * then replace those that came shortly before. The other frames keep their pages for many rounds (bimodal
+ * insertion).
+ *
+ * Around: one of about GN__AROUND reads that miss brings its page in. The others load their element from the
+ * store's memory (detail/cache/fault.h). That moves fewest bytes if each line is read once, in a few words.
+ *
+ * Which way is best shows while a program runs. Three small groups of pages lead. Each has frames and a hand
+ * of its own, and works by one of the ways. All other pages follow the group for which the least was moved
+ * lately (set dueling). The words of pages decide alone whether a frame may be taken, so a wrong choice
+ * costs time, and nothing else.
+ *
+ * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames.
+ *
+ * Source: Qureshi, Jaleel, Patt, Steely and Emer, "Adaptive insertion policies for high performance caching",
+ * 2007, sections 4 and 5, for sets of a processor's cache.
  */
 #ifndef GRAPNEL_CACHE_HAND_H
 #define GRAPNEL_CACHE_HAND_H
@@ -9,29 +29,163 @@
 #include <grapnel/detail/cache/table.h>
 #include <grapnel/detail/cache/view.h>
 
+enum {
+	GN__LAPS = 64,     /* of the hand over a window */
+	GN__AROUND = 1024, /* reads that miss go around the cache before one does not */
+	/* What a unit counts that was moved by each way: of two ways about as good, the first is taken. */
+	GN__COST_ROUND = 16,
+	GN__COST_WINDOW = 17,
+	GN__COST_AROUND = 16,
+	GN__MOVE_UNITS = 2,    /* a transfer counts so much beside its bytes */
+	GN__MOVED_LEAD = 1024, /* units by which the other ways must be better than rounds */
+	/* units at which all are halved: by rounds, and by another way, which may be many times worse */
+	GN__MOVED_MOST = 1 << 15,
+	GN__MOVED_WORST = 1 << 20
+};
+
+/* The hand that finds frames for a page: enum gn_cache_hands. */
+SIMT_FN uint32_t gn__hand_of(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint32_t group = gn__stir((uint32_t)page * 0x9e3779b9u) % GN_CACHE_GROUPS;
+
+	return c->leaders && group < GN_CACHE_HANDS ? group : (uint32_t)GN_FOLLOWERS;
+}
+
+/* The number of frames of a hand. The followers' begin at frame 0; those of the leading groups are last. */
+SIMT_FN uint32_t gn__hand_frames(const struct gn_cache_view *c, uint32_t hand)
+{
+	return hand == GN_FOLLOWERS ? c->frames - (GN_CACHE_HANDS - 1) * c->leaders : c->leaders;
+}
+
+/* The way of a hand's pages: enum gn_cache_hands. */
+SIMT_FN uint32_t gn__hand_way(const struct gn_cache_view *c, uint32_t hand)
+{
+	return hand == GN_FOLLOWERS && c->leaders ? simt_load_relaxed_dev_u32(&gn__local(c)->way) : hand;
+}
+
+/* The number of frames of a hand's window; all its frames if it goes round. */
+SIMT_FN uint32_t gn__hand_window(const struct gn_cache_view *c, uint32_t hand)
+{
+	if (gn__hand_way(c, hand) != GN_LEAD_WINDOW)
+		return gn__hand_frames(c, hand);
+	return hand == GN_FOLLOWERS ? c->window : c->window / GN_CACHE_GROUPS + 1;
+}
+
 /*
- * The next place of the hand, taken from the lot of this thread's group of processors. A lot is a range of
- * places that the group took from the hand at once. The thread that takes the place after the last one
- * fetches the next lot. Until the next lot is there, other threads take places from the hand itself. While
- * there are frames that were never given out, all threads use the hand itself: so the first pages, as many as
- * there are frames, all find a frame, and no free frame stays unused in a lot.
+ * The frame at a place of a hand. The first places are those of all its frames, so that each is given out
+ * once. Under the random policy a place is a draw, and no frame.
  */
-SIMT_FN uint32_t gn__next_place(const struct gn_cache_view *c)
+SIMT_FN uint32_t gn__frame_at(const struct gn_cache_view *c, uint32_t hand, uint32_t place)
+{
+	const uint32_t frames = gn__hand_frames(c, hand), window = gn__hand_window(c, hand);
+	const uint32_t first = hand == GN_FOLLOWERS ? 0 : c->frames - hand * c->leaders;
+
+	if (c->policy == GN_RANDOM)
+		return place;
+	if (window < frames && place >= frames)
+		place = place / window / GN__LAPS * window + place % window;
+	return first + place % frames;
+}
+
+/*
+ * The next frame of the followers' hand, taken from the lot of this thread's group of processors. A lot is a
+ * range of frames that the group took from the hand at once. The thread that comes after the last one of a
+ * lot fetches the next lot. Until the next lot is there, other threads take frames from the hand itself.
+ * While there are frames that were never given out, all threads use the hand itself: so the first pages, as
+ * many as there are frames, all find a frame, and no free frame stays unused in a lot.
+ */
+SIMT_FN uint32_t gn__next_of_lot(const struct gn_cache_view *c)
 {
 	uint64_t *lot = &gn__local(c)->lot;
 	const uint64_t seen = c->lot > 1 ? simt_add_relaxed_dev_u64(lot, 1) : 0;
 	const uint32_t taken = (uint32_t)seen - GN__LOT_BEGUN, many = taken == c->lot ? c->lot : 1;
-	uint32_t place;
+	const uint32_t frames = gn__hand_frames(c, GN_FOLLOWERS);
+	uint32_t place, frame;
 
-	if ((uint32_t)seen >= GN__LOT_BEGUN && taken < c->lot)
-		return (uint32_t)(seen >> 32) + taken;
-	place = simt_add_relaxed_dev_u32(&c->shared->hand, many);
+	if ((uint32_t)seen >= GN__LOT_BEGUN && taken < c->lot) {
+		frame = (uint32_t)(seen >> 32) + taken;
+		return c->policy == GN_RANDOM ? frame : frame % frames;
+	}
+	place = simt_add_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at, many);
+	frame = gn__frame_at(c, GN_FOLLOWERS, place);
 	if (many > 1)
-		simt_store_relaxed_dev_u64(lot, (uint64_t)place << 32 | (GN__LOT_BEGUN + 1));
-	else if (c->lot > 1 && (uint32_t)seen < GN__LOT_BEGUN && place >= c->frames)
+		simt_store_relaxed_dev_u64(lot, (uint64_t)frame << 32 | (GN__LOT_BEGUN + 1));
+	else if (c->lot > 1 && (uint32_t)seen < GN__LOT_BEGUN && place >= frames)
 		simt_store_relaxed_dev_u64(lot, GN__LOT_BEGUN +
 		                                    c->lot); /* an empty lot: the next thread fetches one */
-	return place;
+	return frame;
+}
+
+/* The next frame to try for a page. Under the random policy the hand counts draws. */
+SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint32_t hand = gn__hand_of(c, page);
+
+	if (c->policy == GN_RANDOM)
+		return gn__stir(gn__next_of_lot(c) + (uint32_t)page * 31) % c->frames;
+	if (hand == GN_FOLLOWERS)
+		return gn__next_of_lot(c);
+	return gn__frame_at(c, hand, simt_add_relaxed_dev_u32(&c->shared->hand[hand].at, 1));
+}
+
+/* ---- the duel ---- */
+
+/*
+ * The way by which the fewest bytes were moved, if it is better than rounds by a margin. Not while the
+ * followers still have free frames, which cost nothing.
+ */
+SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
+{
+	const uint32_t *moved = c->shared->moved;
+	const uint64_t round = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_ROUND]) * GN__COST_ROUND,
+	               window = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_WINDOW]) * GN__COST_WINDOW,
+	               around = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_AROUND]) * GN__COST_AROUND;
+	const uint64_t least =
+	    (window < around ? window : around) + (uint64_t)GN__MOVED_LEAD * GN__COST_ROUND;
+
+	if (least > round ||
+	    simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
+		return 0;
+	return window < around ? GN_LEAD_WINDOW : GN_LEAD_AROUND;
+}
+
+/*
+ * Count what was moved for a page, if it is of a leading group, and let the followers of this group of
+ * processors take the best way. One thread.
+ * @bytes  that were moved at once
+ */
+SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64_t bytes)
+{
+	const uint32_t hand = gn__hand_of(c, page), units = (uint32_t)((bytes + 31) / 32) + GN__MOVE_UNITS;
+	const uint32_t most = hand == GN_LEAD_ROUND ? GN__MOVED_MOST : GN__MOVED_WORST;
+	uint32_t *moved = c->shared->moved, before, way;
+
+	if (hand == GN_FOLLOWERS)
+		return;
+	before = simt_add_relaxed_dev_u32(&moved[hand], units);
+	if (before < most && before + units >= most)
+		for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
+			simt_store_relaxed_dev_u32(&moved[lead], simt_load_relaxed_dev_u32(&moved[lead]) / 2);
+	way = gn__best_way(c);
+	if (simt_load_relaxed_dev_u32(&gn__local(c)->way) != way)
+		simt_store_relaxed_dev_u32(&gn__local(c)->way, way);
+}
+
+/* A read misses: is it to go around the cache? */
+SIMT_FN int gn__goes_around(const struct gn_cache_view *c, uint64_t page)
+{
+	const uint32_t hand = gn__hand_of(c, page);
+	uint32_t *around = &gn__local(c)->around[hand != GN_FOLLOWERS];
+
+	if (gn__hand_way(c, hand) != GN_LEAD_AROUND)
+		return 0;
+	/* frames that were never given out cost nothing */
+	if (hand != GN_FOLLOWERS && simt_load_relaxed_dev_u32(&c->shared->hand[hand].at) < c->leaders)
+		return 0;
+	if (gn__backs_off(around))
+		return 1;
+	simt_store_relaxed_dev_u32(around, GN__AROUND);
+	return 0;
 }
 
 #endif

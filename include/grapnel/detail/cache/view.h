@@ -26,6 +26,17 @@ enum {
 	GN_CACHE_ABSENT = 64
 };
 
+/*
+ * Groups of pages: three lead, each by a way of its own, and the others follow (detail/cache/hand.h). A model
+ * of few pages has fewer groups.
+ */
+#ifndef GN_CACHE_GROUPS
+#define GN_CACHE_GROUPS 128
+#endif
+
+/* The clock's hands: one for each leading group, and one for the groups that follow. */
+enum gn_cache_hands { GN_FOLLOWERS, GN_LEAD_ROUND, GN_LEAD_WINDOW, GN_LEAD_AROUND, GN_CACHE_HANDS };
+
 /* Pages of one store in the cache's page numbering. */
 struct gn_cache_segment {
 	uint64_t first_page;
@@ -42,6 +53,7 @@ struct gn_cache_statistics {
 	uint64_t written;  /* pages written to a store, or their dirty sectors */
 	uint64_t evicted;  /* pages whose frame was given to another */
 	uint64_t bypassed; /* accesses that went around the cache */
+	/* of these pages and sectors; fetched also by reads around the cache, in units of 32 bytes */
 	uint64_t fetched_bytes, written_bytes;
 	uint64_t pad[8];
 };
@@ -65,7 +77,7 @@ struct gn_cache_failure {
  * miss would wait for it, and three times as long if its place in the device's memory is a busy one.
  */
 struct gn_cache_local {
-	/* direct table: a lot of the hand's places: first << 32 | GN__LOT_BEGUN + how many are taken */
+	/* direct table: a lot of the hand's frames: first << 32 | GN__LOT_BEGUN + how many are taken */
 	uint64_t lot;
 	/* pages fetched ahead since gn__ahead_judge last judged */
 	uint32_t ahead;
@@ -75,18 +87,29 @@ struct gn_cache_local {
 	uint32_t bypass_backoff; /* reads that miss and do not look for a frame */
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
-	uint32_t pad[24];
+	uint32_t way; /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
+	uint32_t
+	    around[2]; /* followers', leading group's misses that go around the cache before one does not */
+	uint32_t pad[21];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */
 static const uint32_t GN__LOT_BEGUN = 0x80000000u;
 
+/* Where a hand is, in places, which are counted on. */
+struct gn_cache_hand {
+	uint32_t at; /* places given out: their frames were looked at for eviction */
+	uint32_t pad_at[31];
+	uint32_t clean; /* places that the cleaner has looked at */
+	uint32_t pad_clean[31];
+};
+
 /* Words that the threads of a cache share, each on a line of its own but for kept_absent. */
 struct gn_cache_shared {
-	uint32_t hand; /* direct table: frames given out to be looked at for eviction, counted on */
-	uint32_t pad_hand[31];
-	uint32_t clean_hand; /* frames looked at by the cleaner */
-	uint32_t pad_clean[31];
+	struct gn_cache_hand hand[GN_CACHE_HANDS]; /* direct table */
+	/* for the pages of each leading group, in units of 32 bytes; all are halved from time to time */
+	uint32_t moved[GN_CACHE_HANDS];
+	uint32_t pad_moved[32 - GN_CACHE_HANDS];
 	uint32_t write_failures; /* write-backs that failed, ever */
 	uint32_t reserved;
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
@@ -126,8 +149,10 @@ struct gn_cache_view {
 	uint32_t segments;
 	uint32_t sector_log2; /* page_log2 where there are no sectors */
 	uint32_t resident;    /* threads that the machine runs at once; 0: not known */
-	/* places of the hand that processors take at once; 0 or 1: each from the hand itself */
+	/* frames that processors take from the hand at once; 0 or 1: each from the hand itself */
 	uint32_t lot;
+	uint32_t leaders;   /* direct table: frames of each group of pages that leads; 0: no group does */
+	uint32_t window;    /* frames of a window of the followers' hand */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint64_t zero;      /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t wait_ns;   /* how long a thread waits for another's work on a page */

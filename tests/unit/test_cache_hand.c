@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_cache_hand.c - which pages a cache keeps when the data do not fit: what is gone over again and again
+ * stays in part, what was used lately stays, and groups of pages that lead take no frame away from a search.
+ */
+#include "test_cache_support.h"
+
+#include <cache/cache.h>
+
+enum { PAGE = 512, WORDS = PAGE / 8, FRAMES = 8192, PAGES = 4 * FRAMES };
+
+/* The next number of a sequence of drawn numbers, below a bound. */
+static uint32_t draw_below(uint64_t *state, uint32_t bound)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*state >> 33) % bound;
+}
+
+struct visit_args {
+	struct gn_array array;
+	const uint32_t *page; /* [visits] */
+	uint32_t visits;
+	uint32_t *wrong; /* words that were not the page's */
+};
+
+SIMT_FN void visit(const struct visit_args *a)
+{
+	for (uint32_t k = 0; k < a->visits; k++) {
+		const uint64_t word = (uint64_t)a->page[k] * WORDS + a->page[k] % WORDS;
+
+		if (gn_read_u64(&a->array, word) != word_of(word))
+			++*a->wrong;
+	}
+}
+SIMT_KERNEL(visit, struct visit_args)
+
+static uint64_t fetched(struct cache_test *t)
+{
+	struct gn_cache_info info;
+
+	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	return info.statistics.fetched;
+}
+
+/* One thread reads the same word of each of these pages, in order. Returns how many of them were fetched. */
+static uint64_t fetched_for(struct cache_test *t, const uint32_t *page, uint32_t visits)
+{
+	const uint64_t before = fetched(t);
+	struct visit_args args;
+	uint32_t wrong = 0;
+
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	args.page = page;
+	args.visits = visits;
+	args.wrong = &wrong;
+	run_block(t, &visit_kernel, 1, &args);
+	assert_int_equal(wrong, 0);
+	return fetched(t) - before;
+}
+
+static void open_frames(struct cache_test *t, uint32_t pages, uint32_t frames, enum gn_cache_policy policy)
+{
+	close_store(t);
+	open_words_of(t, pages, frames, PAGE, 0, policy);
+}
+
+/* ---- data that do not fit, gone over again and again ---- */
+
+enum { PASSES = 24, FIRST = 12 };
+
+/* The share of visits that fetched, of the later passes over all pages. */
+static double share_of_passes(struct cache_test *t, uint32_t frames, enum gn_cache_policy policy)
+{
+	static uint32_t page[PAGES];
+	uint64_t later = 0;
+
+	open_frames(t, PAGES, frames, policy);
+	for (uint32_t k = 0; k < PAGES; k++)
+		page[k] = k;
+	for (uint32_t pass = 0; pass < PASSES; pass++) {
+		const uint64_t many = fetched_for(t, page, PAGES);
+
+		later += pass < FIRST ? 0 : many;
+	}
+	return (double)later / ((double)(PASSES - FIRST) * PAGES);
+}
+
+/* A quarter of the pages fit: at best three quarters are fetched in each pass. The oldest first keeps none.
+ */
+static void passes_over_all_find_a_part(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	assert_true(share_of_passes(t, FRAMES, GN_FIFO) == 1);
+	assert_true(share_of_passes(t, FRAMES, GN_CLOCK) < 0.84);
+	assert_true(t->cache->image.leaders > 0);
+}
+
+/* In a small cache no group leads, and the clock goes round. */
+static void few_frames_have_no_windows(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_frames(t, PAGES, FRAMES - 1, GN_CLOCK);
+	assert_int_equal(t->cache->image.leaders, 0);
+	open_frames(t, PAGES, FRAMES, GN_RANDOM);
+	assert_int_equal(t->cache->image.leaders, 0);
+}
+
+/* ---- a working set that moves on ---- */
+
+enum { MOVES = 800000, SET = FRAMES * 3 / 4, SLOWNESS = 24 };
+
+/* Pages drawn from a set that fits; it moves on by one page for every SLOWNESS visits. */
+static uint64_t fetched_of_a_moving_set(struct cache_test *t, enum gn_cache_policy policy)
+{
+	static uint32_t page[MOVES];
+	uint64_t seed = 1;
+
+	open_frames(t, PAGES, FRAMES, policy);
+	for (uint32_t k = 0; k < MOVES; k++)
+		page[k] = (uint32_t)((k / SLOWNESS + draw_below(&seed, SET)) % PAGES);
+	return fetched_for(t, page, MOVES);
+}
+
+/* There the clock is to keep what was used lately, as it does without windows. */
+static void a_set_that_moves_stays(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	const uint64_t oldest_first = fetched_of_a_moving_set(t, GN_FIFO),
+	               clock = fetched_of_a_moving_set(t, GN_CLOCK);
+
+	assert_true(t->cache->image.leaders > 0);
+	assert_true((double)clock < 1.1 * (double)oldest_first);
+}
+
+/* First the one, then the other: what was best before is given up. */
+static void what_is_best_may_change(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	static uint32_t page[PAGES];
+	uint64_t seed = 1, late;
+
+	share_of_passes(t, FRAMES, GN_CLOCK);
+	assert_int_not_equal(gn__best_way(&t->cache->image), 0);
+	for (uint32_t turn = 0; turn < 400; turn++) {
+		for (uint32_t k = 0; k < PAGES; k++)
+			page[k] = (turn * 200 + draw_below(&seed, SET)) % PAGES;
+		late = fetched_for(t, page, PAGES);
+	}
+	assert_int_equal(gn__best_way(&t->cache->image), 0);
+	assert_true(late < PAGES / 8);
+}
+
+/* ---- around the cache ---- */
+
+struct rewrite_args {
+	struct gn_array array;
+	uint64_t *wrong;
+};
+
+/* Each thread writes words of its own, in pages far from each other, and reads them after others evicted
+ * them. */
+SIMT_FN void rewrite_and_read(const struct rewrite_args *a)
+{
+	const uint64_t count = gn_count(&a->array), step = simt_global_threads();
+
+	for (uint64_t round = 1; round < 4; round++) {
+		for (uint64_t word = simt_global_thread() * 37; word < count; word += step * 37)
+			gn_write_u64(&a->array, word, word_of(word) + round);
+		for (uint64_t word = simt_global_thread() * 37; word < count; word += step * 37)
+			if (gn_read_u64(&a->array, word) != word_of(word) + round)
+				simt_add_relaxed_dev_u64(a->wrong, 1);
+	}
+}
+SIMT_KERNEL(rewrite_and_read, struct rewrite_args)
+
+/* Reads around the cache return what was written through it, though the page was evicted meanwhile. */
+static void what_is_read_around_is_what_was_written(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct rewrite_args args;
+	struct gn_cache_info info;
+	uint64_t wrong = 0;
+
+	widen(t, 32);
+	open_frames(t, PAGES, FRAMES, GN_CLOCK);
+	for (uint32_t k = 0; k < GN_CACHE_LOCALS; k++)
+		t->cache->image.shared->local[k].way = GN_LEAD_AROUND;
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	args.wrong = &wrong;
+	run_block(t, &rewrite_and_read_kernel, 256, &args);
+	assert_int_equal(wrong, 0);
+	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	assert_true(info.statistics.bypassed > 1000);
+}
+
+/* ---- frames of all hands ---- */
+
+struct hold_args {
+	struct gn_array array;
+	struct gn_page *held; /* [FRAMES] */
+	uint32_t *failures;
+};
+
+/*
+ * Hold a page in every frame. Then no page finds one, whatever its group; when one frame is let go, every
+ * page finds it.
+ */
+SIMT_FN void hold_all(const struct hold_args *a)
+{
+	struct gn_page page;
+
+	for (uint64_t k = 0; k < FRAMES; k++)
+		*a->failures += gn_array_acquire(&a->array, 1, k * WORDS, 0, &a->held[k]) != 0;
+	for (uint64_t k = FRAMES; k < FRAMES + 64; k++)
+		*a->failures += gn_array_acquire(&a->array, 1, k * WORDS, 0, &page) != -GN_ENOBUFS;
+	for (uint64_t k = 0; k < 4; k++) {
+		const uint64_t free = k * (FRAMES / 4 + 1) % FRAMES;
+
+		gn_array_release(&a->array, 1, &a->held[free]);
+		for (uint64_t j = FRAMES; j < FRAMES + 64; j++) {
+			*a->failures += gn_array_acquire(&a->array, 1, j * WORDS, 0, &page) != 0;
+			gn_array_release(&a->array, 1, &page);
+		}
+		*a->failures += gn_array_acquire(&a->array, 1, free * WORDS, 0, &a->held[free]) != 0;
+	}
+	for (uint64_t k = 0; k < FRAMES; k++)
+		gn_array_release(&a->array, 1, &a->held[k]);
+}
+SIMT_KERNEL(hold_all, struct hold_args)
+
+static void a_search_tries_the_frames_of_all_hands(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	static struct gn_page held[FRAMES];
+	struct hold_args args;
+	uint32_t failures = 0;
+
+	open_frames(t, PAGES, FRAMES, GN_CLOCK);
+	assert_true(t->cache->image.leaders > 0);
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	args.held = held;
+	args.failures = &failures;
+	run_block(t, &hold_all_kernel, 1, &args);
+	assert_int_equal(failures, 0);
+}
+
+/* Places of a hand that works by windows: all frames once, then laps over one window after the other. */
+static void a_window_is_gone_over_in_laps(void **state)
+{
+	struct gn_cache_shared shared;
+	struct gn_cache_view view;
+
+	(void)state;
+	memset(&view, 0, sizeof view);
+	memset(&shared, 0, sizeof shared);
+	for (uint32_t k = 0; k < GN_CACHE_LOCALS; k++)
+		shared.local[k].way = GN_LEAD_WINDOW;
+	view.shared = &shared;
+	view.leaders = 64;
+	view.frames = 8192;
+	view.window = 512;
+	for (uint32_t place = 0; place < 8000; place++)
+		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place);
+	for (uint32_t place = 8000; place < 512 * GN__LAPS; place++)
+		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place % 512);
+	for (uint32_t place = 512 * GN__LAPS; place < 1024 * GN__LAPS; place++)
+		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), 512 + place % 512);
+	for (uint32_t place = 64; place < 5 * GN__LAPS; place++)
+		assert_int_equal(gn__frame_at(&view, GN_LEAD_WINDOW, place), 8064 + place % 5);
+	for (uint32_t place = 0; place < 1000; place++)
+		assert_int_equal(gn__frame_at(&view, GN_LEAD_ROUND, place), 8128 + place % 64);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
+	const struct CMUnitTest tests[] = {
+	    CASE(passes_over_all_find_a_part),
+	    CASE(few_frames_have_no_windows),
+	    CASE(a_set_that_moves_stays),
+	    CASE(what_is_best_may_change),
+	    CASE(what_is_read_around_is_what_was_written),
+	    CASE(a_search_tries_the_frames_of_all_hands),
+	    cmocka_unit_test(a_window_is_gone_over_in_laps),
+	};
+
+	return cmocka_run_group_tests_name("cache: the clock's hands", tests, NULL, NULL);
+}
