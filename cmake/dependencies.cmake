@@ -8,6 +8,17 @@ endif()
 pkg_check_modules(LIBURING REQUIRED IMPORTED_TARGET GLOBAL liburing)
 pkg_check_modules(XXHASH REQUIRED libxxhash) # its header alone
 
+# The rdma: store. Without these libraries it refuses to open.
+set(GN_RDMA_FOUND OFF)
+if(GN_RDMA)
+  set(gn_rdma_need QUIET)
+  if(NOT GN_RDMA STREQUAL AUTO)
+    set(gn_rdma_need REQUIRED)
+  endif()
+  pkg_check_modules(RDMA ${gn_rdma_need} IMPORTED_TARGET GLOBAL librdmacm libibverbs)
+  set(GN_RDMA_FOUND ${RDMA_FOUND})
+endif()
+
 # Boost.Context's context switch is plain assembly behind a C interface; no Boost header is used.
 find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)
 

@@ -44,6 +44,7 @@ static const struct tool tools[] = {
     {"scope", "measure every way to move data on this machine", tool_scope},
     {"sim", "simulate workloads on several GPUs, without or with the DualOpt hardware", tool_sim},
     {"nvme", "drive NVMe drives from user space: list, bind, identify, read, write, measure", tool_nvme},
+    {"serve", "lend memory or files to Grapnel on other machines, by RDMA", tool_serve},
     {"tune", "derive settings for this machine from a report of grapnel scope", tool_tune},
     {"convert", "convert a graph or a table of another format to a Grapnel file", tool_convert},
 };

@@ -67,6 +67,7 @@ enum {
 	GN_NVME_UNRECOVERED_READ = 0x281,
 	GN_NVME_ACCESS_DENIED = 0x286,
 	GN_NVME_UNWRITTEN_BLOCK = 0x287,
+	GN_NVME_HOST_PATH = 0x370,    /* by the host: the connection to the device is lost */
 	GN_NVME_HOST_ABORTED = 0x371, /* by the host: the controller was reset, or it is gone */
 	GN_NVME_STATUS_MASK = 0x7ff,
 	GN_NVME_DO_NOT_RETRY = 0x4000 /* a bit beside the status: the same command would fail again */

@@ -28,6 +28,7 @@ const char *gn_nvme_status_text(uint32_t status)
 	case GN_NVME_UNRECOVERED_READ: return "unrecovered read error";
 	case GN_NVME_ACCESS_DENIED: return "access denied";
 	case GN_NVME_UNWRITTEN_BLOCK: return "block was deallocated or never written";
+	case GN_NVME_HOST_PATH: return "connection to the device lost";
 	case GN_NVME_HOST_ABORTED: return "command aborted: the controller was reset or is gone";
 	default: return "a status that Grapnel does not know";
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct gn_store_ops *const schemes[] = {&gn_store_host, &gn_store_file, &gn_store_memq,
-                                                     &gn_store_nvme};
+                                                     &gn_store_nvme, &gn_store_rdma};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 static const struct gn_store_ops *find_scheme(const char *name)

@@ -43,7 +43,7 @@ struct gn_store_ops {
 	void (*statistics)(const struct gn_store *store, struct gn_store_statistics *statistics);
 };
 
-extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme;
+extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma;
 
 /*
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.

@@ -1,30 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernel of the guest: Debian's for virtual machines, taken out of its package, which is not installed.
-# Usage: kernel.sh FOLDER - afterwards FOLDER/vmlinuz and FOLDER/modules/*.ko are there.
+# The kernel of a guest: Debian's, taken out of its package, which is not installed.
+# Usage: kernel.sh FOLDER PACKAGE MODULE... - afterwards FOLDER has vmlinuz, and in modules/ these modules with those that they
+# need; modules/order names them in the order in which they are loaded.
 set -eu
-mkdir -p "$1"
-cd "$1"
-[ ! -e vmlinuz ] || exit 0
-package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '/Depends: linux-image/ { print $2; exit }')
+folder=$1
+name=$2
+shift 2
+mkdir -p "$folder"
+cd "$folder"
+[ ! -e modules/order ] || [ ! -e vmlinuz ] || exit 0
+package=$(apt-cache depends "$name" 2>/dev/null | awk '/Depends: linux-image/ { print $2; exit }')
 [ -n "$package" ] || {
-  echo "kernel.sh: apt knows no linux-image-cloud-amd64; run apt-get update on Debian" >&2
+  echo "kernel.sh: apt knows no $name; run apt-get update on Debian" >&2
   exit 1
 }
+rm -rf tree modules
 apt-get download "$package" >apt.log 2>&1 || {
   cat apt.log >&2
   exit 1
 }
-rm -rf tree
 dpkg -x "$package"_*.deb tree
 mkdir -p modules
-for module in irqbypass vfio vfio_iommu_type1 vfio_virqfd vfio-pci-core vfio-pci; do
-  file=$(find tree -name "$module.ko*" | head -n 1)
+version=$(ls tree/lib/modules)
+PATH=$PATH:/sbin:/usr/sbin
+depmod -b "$PWD/tree" "$version"
+for module in "$@"; do # newer kernels have some of them built in
+  modprobe -d "$PWD/tree" -S "$version" --show-depends "$module" | sed -n 's/^insmod //p'
+done | awk '!seen[$1]++ { print $1 }' | while read -r file; do
+  base=$(basename "$file" .xz)
   case $file in
-    '') ;; # newer kernels have some of them inside others
-    *.xz) xz -dc "$file" >"modules/$module.ko" ;;
-    *) cp "$file" "modules/$module.ko" ;;
+    *.xz) xz -dc "$file" >"modules/$base" ;;
+    *) cp "$file" "modules/$base" ;;
   esac
-done
-cp tree/boot/vmlinuz-* vmlinuz
+  echo "$base"
+done >order
+mv tree/boot/vmlinuz-* vmlinuz
+mv order modules/order
 rm -rf tree "$package"_*.deb

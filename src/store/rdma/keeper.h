@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keeper.h - a thread that hears of connections that are lost, and connects them again.
+ */
+#ifndef GN_STORE_RDMA_KEEPER_H
+#define GN_STORE_RDMA_KEEPER_H
+
+#include <store/rdma/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GN_KEEPER_ENGINES = 32 };
+
+struct gn_keeper {
+	struct gn_peer *peer;
+	struct gn_rdma_engine *engine[GN_KEEPER_ENGINES];
+	unsigned engines;
+	pthread_t thread;
+	int running;
+	int stop; /* an eventfd */
+};
+
+/* gn_keeper_start - look after the links of the engines. Returns 0 or -GN_ENOMEM. */
+int gn_keeper_start(struct gn_keeper *keeper, struct gn_error *error);
+
+/* gn_keeper_stop - waits for an attempt to connect: a few seconds at most. Nothing if it was not started. */
+void gn_keeper_stop(struct gn_keeper *keeper);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/rdma/link.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <grapnel/simt.h>
+
+enum { RESOLVE_MS = 2000, STEP_MS = 5000 };
+enum { PIECES_MOST = 16, RETRIES = 7 };
+/*
+ * A packet that is not acknowledged is sent again after 4.096 us * 2^16 = 0.27 s or up to four times that,
+ * seven times. Then the connection is lost.
+ */
+enum { ACK_TIMEOUT = 16 };
+/* Reasons of a refusal by the connection manager (InfiniBand specification, 12.6.7.2). */
+enum { REJECT_NO_LISTENER = 8, REJECT_BY_SERVER = 28 };
+
+/* ---- the peer ---- */
+
+int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
+                 struct gn_error *error)
+{
+	memset(peer, 0, sizeof *peer);
+	peer->address = *address;
+	peer->timeout_ns = timeout_ns;
+	snprintf(peer->label, sizeof peer->label, "rdma://%s:%s/%s", address->host, address->port,
+	         address->name);
+	pthread_mutex_init(&peer->mutex, NULL);
+	if (getrandom(&peer->session, sizeof peer->session, 0) == (ssize_t)sizeof peer->session)
+		return 0;
+	return gn_error_set(error, -GN_EIO, "%s: the system gives no random number: %s", peer->label,
+	                    strerror(errno));
+}
+
+void gn_peer_fini(struct gn_peer *peer)
+{
+	if (peer->pd)
+		ibv_dealloc_pd(peer->pd);
+	pthread_mutex_destroy(&peer->mutex);
+}
+
+void gn_peer_lost(struct gn_peer *peer, const char *why)
+{
+	pthread_mutex_lock(&peer->mutex);
+	snprintf(peer->lost, sizeof peer->lost, "%s", why);
+	pthread_mutex_unlock(&peer->mutex);
+}
+
+int gn_peer_is_gone(const struct gn_peer *peer)
+{
+	return simt_load_acquire_sys_u32(&peer->gone) != 0;
+}
+
+int gn_peer_say(struct gn_peer *peer, struct gn_error *error)
+{
+	int rc;
+
+	pthread_mutex_lock(&peer->mutex);
+	if (peer->gone)
+		rc = gn_error_set(
+		    error, -GN_EIO,
+		    "%s: %s; bytes that were written and not flushed may be lost: close the store, "
+		    "open it again and check the data",
+		    peer->label, peer->lost);
+	else
+		rc = gn_error_set(
+		    error, -GN_EIO,
+		    "%s: the connection is lost: %s; it is tried again every second as long as the "
+		    "store is open, so start the server again or mend the network",
+		    peer->label, peer->lost);
+	pthread_mutex_unlock(&peer->mutex);
+	return rc;
+}
+
+/* The server no longer has what this store read and wrote. */
+static void give_up(struct gn_peer *peer, const char *why)
+{
+	gn_peer_lost(peer, why);
+	simt_store_release_sys_u32(&peer->gone, 1);
+}
+
+/* ---- events of the connection manager ---- */
+
+static int wait_readable(int fd, uint64_t deadline)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	for (;;) {
+		const uint64_t now = simt_clock_ns();
+
+		if (now >= deadline)
+			return -GN_ETIMEDOUT;
+		if (poll(&p, 1, (int)((deadline - now) / 1000000) + 1) > 0)
+			return 0;
+	}
+}
+
+/* The next event, which the caller acknowledges; NULL when there is none in time. */
+static struct rdma_cm_event *next_event(struct gn_link *l, uint64_t deadline)
+{
+	struct rdma_cm_event *event;
+
+	for (;;) {
+		if (!rdma_get_cm_event(l->channel, &event))
+			return event;
+		if (errno != EAGAIN && errno != EINTR)
+			return NULL;
+		if (wait_readable(l->channel->fd, deadline))
+			return NULL;
+	}
+}
+
+static int no_answer(const struct gn_link *l, struct gn_error *error)
+{
+	const struct gn_rdma_address *a = &l->peer->address;
+
+	return gn_error_set(error, -GN_ETIMEDOUT,
+	                    "%s: %s does not answer; check that it runs and that its network is up (ping, "
+	                    "'rdma link' there)",
+	                    l->peer->label, a->host);
+}
+
+static int unreachable(const struct gn_link *l, int code, struct gn_error *error)
+{
+	return gn_error_set(
+	    error, -GN_ENODEV,
+	    "%s: no RDMA device of this machine reaches %s (%s); 'rdma link' shows the devices and their "
+	    "network interfaces, 'grapnel doctor' says what is missing",
+	    l->peer->label, l->peer->address.host, strerror(code < 0 ? -code : code));
+}
+
+static int rejected(const struct gn_link *l, const struct rdma_cm_event *event, struct gn_error *error)
+{
+	const struct gn_rdma_address *a = &l->peer->address;
+	char text[GN_HELLO_TEXT + 1];
+
+	if (event->status == REJECT_NO_LISTENER)
+		return gn_error_set(
+		    error, -GN_ENOENT,
+		    "%s: no server listens on port %s of %s; start one there with 'grapnel serve "
+		    "--rdma %s=FILE --port %s', or name the port on which it listens",
+		    l->peer->label, a->port, a->host, a->name, a->port);
+	if (!gn_hello_get_refusal(event->param.conn.private_data, event->param.conn.private_data_len, text))
+		return gn_error_set(error, -GN_ENOENT, "%s: the server refuses: %s", l->peer->label, text);
+	return gn_error_set(error, -GN_EIO,
+	                    "%s: %s refuses the connection (reason %d) and is no server of Grapnel's; check "
+	                    "the port",
+	                    l->peer->label, a->host, event->status);
+}
+
+static int explain(const struct gn_link *l, const struct rdma_cm_event *event, struct gn_error *error)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR: return unreachable(l, event->status, error);
+	case RDMA_CM_EVENT_UNREACHABLE: return no_answer(l, error);
+	case RDMA_CM_EVENT_REJECTED: return rejected(l, event, error);
+	default:
+		return gn_error_set(error, -GN_EIO, "%s: connecting failed: %s (%d); try again",
+		                    l->peer->label, rdma_event_str(event->event), event->status);
+	}
+}
+
+/* Wait for the event that ends a step. With answer, read it from the event. */
+static int await(struct gn_link *l, enum rdma_cm_event_type wanted, struct gn_hello_answer *answer,
+                 struct gn_error *error)
+{
+	struct rdma_cm_event *event = next_event(l, simt_clock_ns() + STEP_MS * (uint64_t)1000000);
+	int rc = 0;
+
+	if (!event)
+		return no_answer(l, error);
+	if (event->event != wanted)
+		rc = explain(l, event, error);
+	else if (answer)
+		rc = gn_hello_get_answer(event->param.conn.private_data, event->param.conn.private_data_len,
+		                         answer);
+	if (rc && event->event == wanted)
+		gn_error_set(
+		    error, rc,
+		    "%s: the answer is not one of this version of Grapnel; run the same version on both "
+		    "sides",
+		    l->peer->label);
+	rdma_ack_cm_event(event);
+	return rc;
+}
+
+/* ---- resolve ---- */
+
+static int no_manager(const struct gn_link *l, int code, struct gn_error *error)
+{
+	return gn_error_set(error, code == EACCES || code == EPERM ? -GN_EACCES : -GN_ENODEV,
+	                    "%s: the RDMA connection manager cannot be used (%s); as root run modprobe "
+	                    "rdma_ucm, and 'grapnel doctor' says what else is missing",
+	                    l->peer->label, strerror(code));
+}
+
+static int open_id(struct gn_link *l, struct gn_error *error)
+{
+	l->channel = rdma_create_event_channel();
+	if (!l->channel)
+		return no_manager(l, errno, error);
+	fcntl(l->channel->fd, F_SETFL, fcntl(l->channel->fd, F_GETFL) | O_NONBLOCK);
+	return rdma_create_id(l->channel, &l->id, l, RDMA_PS_TCP) ? no_manager(l, errno, error) : 0;
+}
+
+/* All links use one device: their memory is registered with it. */
+static int adopt_device(struct gn_link *l, struct gn_error *error)
+{
+	struct gn_peer *p = l->peer;
+	struct ibv_device_attr attributes;
+
+	if (p->verbs)
+		return p->verbs == l->id->verbs
+		           ? 0
+		           : gn_error_set(error, -GN_ENODEV,
+		                          "%s: the server is now reached by another RDMA device; close the "
+		                          "store and open it again",
+		                          p->label);
+	p->verbs = l->id->verbs;
+	p->pd = ibv_alloc_pd(p->verbs);
+	if (!p->pd || ibv_query_device(p->verbs, &attributes))
+		return gn_error_set(error, -GN_EIO, "%s: the RDMA device %s cannot be used: %s", p->label,
+		                    ibv_get_device_name(p->verbs->device), strerror(errno));
+	p->work = (uint32_t)attributes.max_qp_wr;
+	p->pieces = attributes.max_sge > PIECES_MOST ? (uint32_t)PIECES_MOST : (uint32_t)attributes.max_sge;
+	return 0;
+}
+
+static int resolve_to(struct gn_link *l, struct sockaddr *to, struct gn_error *error)
+{
+	int rc = open_id(l, error);
+
+	if (rc)
+		return rc;
+	if (rdma_resolve_addr(l->id, NULL, to, RESOLVE_MS))
+		return unreachable(l, errno, error);
+	rc = await(l, RDMA_CM_EVENT_ADDR_RESOLVED, NULL, error);
+	if (rc)
+		return rc;
+	if (rdma_resolve_route(l->id, RESOLVE_MS))
+		return unreachable(l, errno, error);
+	rc = await(l, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL, error);
+	return rc ? rc : adopt_device(l, error);
+}
+
+int gn_link_resolve(struct gn_link *link, struct gn_error *error)
+{
+	const struct gn_rdma_address *a = &link->peer->address;
+	struct addrinfo hints, *list = NULL;
+	int rc;
+
+	memset(&hints, 0, sizeof hints);
+	hints.ai_socktype = SOCK_STREAM;
+	rc = getaddrinfo(a->host, a->port, &hints, &list);
+	if (rc)
+		return gn_error_set(error, -GN_ENOENT, "%s: the host %s is not known (%s); check its name",
+		                    link->peer->label, a->host, gai_strerror(rc));
+	rc = -GN_ENODEV;
+	for (const struct addrinfo *at = list; at && rc; at = at->ai_next) {
+		rc = resolve_to(link, at->ai_addr, error);
+		if (rc)
+			gn_link_close(link);
+	}
+	freeaddrinfo(list);
+	return rc;
+}
+
+/* ---- join ---- */
+
+static int make_queue_pair(struct gn_link *l, struct gn_error *error)
+{
+	struct ibv_qp_init_attr a;
+
+	memset(&a, 0, sizeof a);
+	a.send_cq = l->cq;
+	a.recv_cq = l->receive_cq ? l->receive_cq : l->cq;
+	a.cap.max_send_wr = l->depth;
+	a.cap.max_recv_wr = 4;
+	a.cap.max_send_sge = l->peer->pieces;
+	a.cap.max_recv_sge = 1;
+	a.qp_type = IBV_QPT_RC;
+	if (rdma_create_qp(l->id, l->peer->pd, &a))
+		return gn_error_set(
+		    error, -GN_ENOMEM,
+		    "%s: the RDMA device makes no queue pair of %u requests: %s; give fewer with "
+		    "queues=N or depth=N in the URI",
+		    l->peer->label, l->depth, strerror(errno));
+	l->qp = l->id->qp;
+	return l->prepare ? l->prepare(l) : 0;
+}
+
+static int say_hello(struct gn_link *l, struct gn_error *error)
+{
+	struct gn_hello_request request;
+	struct rdma_conn_param param;
+	uint8_t data[GN_HELLO_REQUEST_BYTES], ack = ACK_TIMEOUT;
+
+	memset(&request, 0, sizeof request);
+	memset(&param, 0, sizeof param);
+	request.session = l->peer->session;
+	request.index = l->index;
+	request.flags = l->flags;
+	memcpy(request.name, l->peer->address.name, sizeof request.name);
+	gn_hello_put_request(data, &request);
+	param.private_data = data;
+	param.private_data_len = sizeof data;
+	param.initiator_depth = RDMA_MAX_INIT_DEPTH;
+	param.retry_count = param.rnr_retry_count = RETRIES;
+	/* Not every system has this option; the device's own time-out is then longer. */
+	rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &ack, sizeof ack);
+	return rdma_connect(l->id, &param) ? gn_error_set(error, -GN_EIO, "%s: connecting failed: %s",
+	                                                  l->peer->label, strerror(errno))
+	                                   : 0;
+}
+
+/* The region must be the one that the store was opened with. */
+static int accept_answer(struct gn_link *l, const struct gn_hello_answer *answer, struct gn_error *error)
+{
+	struct gn_hello_answer *region = &l->peer->region;
+
+	l->address = answer->address;
+	l->key = answer->key;
+	if (!region->bytes) {
+		*region = *answer;
+		return 0;
+	}
+	if (region->instance == answer->instance && region->bytes == answer->bytes &&
+	    region->block == answer->block && region->flags == answer->flags)
+		return 0;
+	give_up(l->peer, "the server was started again");
+	return gn_peer_say(l->peer, error);
+}
+
+int gn_link_join(struct gn_link *link, struct gn_error *error)
+{
+	struct gn_hello_answer answer;
+	int rc = make_queue_pair(link, error);
+
+	rc = rc ? rc : say_hello(link, error);
+	rc = rc ? rc : await(link, RDMA_CM_EVENT_ESTABLISHED, &answer, error);
+	rc = rc ? rc : accept_answer(link, &answer, error);
+	if (rc) {
+		gn_link_close(link);
+		return rc;
+	}
+	pthread_mutex_lock(&link->mutex);
+	link->state = GN_LINK_UP;
+	pthread_mutex_unlock(&link->mutex);
+	return 0;
+}
+
+/* ---- the rest of its life ---- */
+
+void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, uint16_t flags)
+{
+	memset(link, 0, sizeof *link);
+	link->peer = peer;
+	link->index = index;
+	link->flags = flags;
+	link->state = GN_LINK_DOWN;
+	pthread_mutex_init(&link->mutex, NULL);
+}
+
+void gn_link_break(struct gn_link *link, const char *why)
+{
+	if (link->state != GN_LINK_UP)
+		return;
+	link->state = GN_LINK_BROKEN;
+	gn_peer_lost(link->peer, why);
+}
+
+void gn_link_cut(struct gn_link *link)
+{
+	if (link->id && link->qp)
+		rdma_destroy_qp(link->id);
+	link->qp = NULL;
+}
+
+void gn_link_close(struct gn_link *link)
+{
+	if (link->id && link->state == GN_LINK_UP)
+		rdma_disconnect(link->id);
+	gn_link_cut(link);
+	if (link->id)
+		rdma_destroy_id(link->id);
+	if (link->channel)
+		rdma_destroy_event_channel(link->channel);
+	link->id = NULL;
+	link->channel = NULL;
+	link->state = GN_LINK_DOWN;
+}
+
+void gn_link_fini(struct gn_link *link)
+{
+	gn_link_close(link);
+	pthread_mutex_destroy(&link->mutex);
+}
+
+static int is_news(enum rdma_cm_event_type type)
+{
+	return type != RDMA_CM_EVENT_ADDR_CHANGE && type != RDMA_CM_EVENT_TIMEWAIT_EXIT;
+}
+
+void gn_link_watch(struct gn_link *link)
+{
+	struct rdma_cm_event *event;
+
+	while (link->channel && !rdma_get_cm_event(link->channel, &event)) {
+		const enum rdma_cm_event_type type = event->event;
+
+		rdma_ack_cm_event(event);
+		if (!is_news(type))
+			continue;
+		pthread_mutex_lock(&link->mutex);
+		gn_link_break(link, type == RDMA_CM_EVENT_DISCONNECTED     ? "the server closed it"
+		                    : type == RDMA_CM_EVENT_DEVICE_REMOVAL ? "the RDMA device is gone"
+		                                                           : rdma_event_str(type));
+		pthread_mutex_unlock(&link->mutex);
+	}
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.h - one reliable connection of a store to its server.
+ *
+ * A link is up, broken or down. Whoever sees a failure breaks it. A broken link still has its queue pair, and
+ * the transfers of the queue pair are still under way. When the queue pair is destroyed the device moves no
+ * data of theirs any more; then the link is down, and can be connected again.
+ */
+#ifndef GN_STORE_RDMA_LINK_H
+#define GN_STORE_RDMA_LINK_H
+
+#include <pthread.h>
+
+#include <rdma/rdma_cma.h>
+
+#include <store/rdma/address.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The server of a store and what the links to it share. */
+struct gn_peer {
+	struct gn_rdma_address address;
+	char label[360];  /* as messages name it: rdma://HOST:PORT/NAME */
+	uint64_t session; /* random */
+	uint64_t timeout_ns;
+	struct gn_hello_answer region; /* as the first link found it */
+	struct ibv_context *verbs;     /* of all links; NULL until the first is resolved */
+	struct ibv_pd *pd;
+	uint32_t pieces; /* of memory in one work request, at most */
+	uint32_t work;   /* requests of one queue pair, at most */
+	/* Guarded by the mutex: why the last link broke; "" before. */
+	pthread_mutex_t mutex;
+	char lost[200];
+	uint32_t
+	    gone; /* 1: another instance of the region is there, or none: the store must be opened again */
+};
+
+enum gn_link_state { GN_LINK_DOWN, GN_LINK_UP, GN_LINK_BROKEN };
+
+struct gn_link {
+	struct gn_peer *peer;
+	uint16_t index; /* in the store */
+	uint16_t flags; /* of the request */
+	/* The mutex guards the state, the queue pair, and what is posted to it. */
+	pthread_mutex_t mutex;
+	enum gn_link_state state;
+	uint32_t in_flight; /* work requests that were posted and did not complete */
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_qp *qp;
+	struct ibv_cq *cq, *receive_cq; /* receive_cq NULL: the same */
+	uint32_t depth;                 /* work requests in flight, at most */
+	uint64_t address;               /* of the region in the server's memory */
+	uint32_t key;
+	void *user;
+	/* Called when the queue pair is new and not yet connected, to post receives; NULL: nothing to do. */
+	int (*prepare)(struct gn_link *link);
+};
+
+/*
+ * gn_peer_init - set all but verbs and pd. gn_peer_fini frees pd, too. Returns 0 or -GN_EIO.
+ */
+int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
+                 struct gn_error *error);
+void gn_peer_fini(struct gn_peer *peer);
+
+/* gn_peer_lost - remember why a link broke. Any thread. */
+void gn_peer_lost(struct gn_peer *peer, const char *why);
+
+/* gn_peer_say - a message about a connection that is lost: why, and what to do. Returns -GN_EIO. */
+int gn_peer_say(struct gn_peer *peer, struct gn_error *error);
+
+/* gn_peer_is_gone - must the store be opened again? Any thread. */
+int gn_peer_is_gone(const struct gn_peer *peer);
+
+void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, uint16_t flags);
+
+/*
+ * gn_link_resolve - find the device that reaches the server. The first link of a peer sets verbs and pd.
+ * gn_link_join - connect; cq and depth are set. The link is up. If another instance of the region answers,
+ * the peer is gone.
+ * Both wait no longer than a few seconds. Return 0 or a negative code with the message set; then the link is
+ * down. The link is the caller's alone.
+ */
+int gn_link_resolve(struct gn_link *link, struct gn_error *error);
+int gn_link_join(struct gn_link *link, struct gn_error *error);
+
+/* gn_link_break - from now on nothing is posted. Only the first reason is kept. The mutex is held. */
+void gn_link_break(struct gn_link *link, const char *why);
+
+/*
+ * gn_link_cut - destroy the queue pair: no byte moves any more. The mutex is held. What was in flight is
+ * the caller's to end; it sets in_flight to 0.
+ */
+void gn_link_cut(struct gn_link *link);
+
+/* gn_link_close - destroy what the link has. It is down. The link is the caller's alone. */
+void gn_link_close(struct gn_link *link);
+void gn_link_fini(struct gn_link *link);
+
+/* gn_link_watch - take the connection manager's news, without waiting; break the link if it is lost. */
+void gn_link_watch(struct gn_link *link);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
