@@ -91,6 +91,12 @@ static int open_file(struct gn_export *x, const char *path, struct gn_error *err
 	uri->path = x->path;
 	rc = gn_regular_open(uri, &settings, 0, &x->fd, &x->bytes, error);
 	free(uri);
+	if (rc == -GN_EBUSY)
+		return gn_error_set(
+		    error, rc,
+		    "%s: another program has this file open to write it; end that program, or lend "
+		    "the file with --read-only",
+		    path);
 	return rc ? rc : load(x, error);
 }
 

@@ -196,10 +196,11 @@ static int await(struct gn_link *l, enum rdma_cm_event_type wanted, struct gn_he
 
 static int no_manager(const struct gn_link *l, int code, struct gn_error *error)
 {
-	return gn_error_set(error, code == EACCES || code == EPERM ? -GN_EACCES : -GN_ENODEV,
-	                    "%s: the RDMA connection manager cannot be used (%s); as root run modprobe "
-	                    "rdma_ucm, and 'grapnel doctor' says what else is missing",
-	                    l->peer->label, strerror(code));
+	return gn_error_set(
+	    error, code == EACCES || code == EPERM ? -GN_EACCES : -GN_ENODEV,
+	    "%s: this machine has no RDMA device, or its connection manager cannot be used (%s); "
+	    "'grapnel doctor' says which command puts that right",
+	    l->peer->label, strerror(code));
 }
 
 static int open_id(struct gn_link *l, struct gn_error *error)

@@ -19,11 +19,10 @@ enum { PAGE = 4096, BACKLOG = 128, TICK_MS = 1000 };
 
 static int no_manager(struct gn_error *error)
 {
-	return gn_error_set(
-	    error, errno == EACCES || errno == EPERM ? -GN_EACCES : -GN_ENODEV,
-	    "the RDMA connection manager cannot be used (%s); as root run modprobe rdma_ucm, and "
-	    "'grapnel doctor' says what else is missing",
-	    strerror(errno));
+	return gn_error_set(error, errno == EACCES || errno == EPERM ? -GN_EACCES : -GN_ENODEV,
+	                    "this machine has no RDMA device, or its connection manager cannot be used (%s); "
+	                    "'grapnel doctor' says which command puts that right",
+	                    strerror(errno));
 }
 
 static int listen_on(struct gn_server *s, const char *address, const char *port, struct gn_error *error)
