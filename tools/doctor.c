@@ -19,7 +19,7 @@ struct verdict {
 	char why[DOCTOR_TEXT + 80];
 };
 
-enum { VERDICTS = 5 };
+enum { VERDICTS = 6 };
 
 static const struct argp_option options[] = {
     {"path", 'p', "PATH", 0,
@@ -57,6 +57,7 @@ static void probe(struct doctor *d, const char *path)
 	doctor_probe_direct(&d->direct, path);
 	doctor_probe_arrow(&d->arrow);
 	doctor_probe_nvme(&d->nvme);
+	doctor_probe_rdma(&d->rdma);
 	doctor_probe_pci(d, "/sys/bus/pci/devices");
 #ifdef GN_CUDA
 	doctor_probe_cuda(d);
@@ -109,6 +110,9 @@ static void judge(struct verdict *v, const struct doctor *d)
 	v[4].about = "store nvme:";
 	v[4].usable = d->nvme.works;
 	snprintf(v[4].why, sizeof v[4].why, "%s", d->nvme.why);
+	v[5].about = "store rdma:";
+	v[5].usable = d->rdma.works;
+	snprintf(v[5].why, sizeof v[5].why, "%s", d->rdma.why);
 }
 
 static void print_gpu(const struct doctor_gpu *g)

@@ -54,6 +54,7 @@ struct doctor {
 	struct doctor_try cuda;
 	struct doctor_try arrow; /* Apache Arrow, for Parquet and Arrow files */
 	struct doctor_try nvme;  /* drives that a program can drive itself */
+	struct doctor_try rdma;  /* devices that reach memory of other machines */
 };
 
 /* doctor_say - write down whether it works, and why or how. */
@@ -67,6 +68,7 @@ void doctor_probe_direct(struct doctor_try *t, const char *path);
 void doctor_probe_arrow(struct doctor_try *t);
 
 void doctor_probe_nvme(struct doctor_try *t);
+void doctor_probe_rdma(struct doctor_try *t);
 
 /* doctor_probe_pci - find NVIDIA GPUs below a directory such as /sys/bus/pci/devices. */
 void doctor_probe_pci(struct doctor *d, const char *devices);
