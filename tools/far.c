@@ -10,11 +10,11 @@ enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BAS
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
-     "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive onto which it is copied first "
-     "(--overwrite)",
+     "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive, or rdma://HOST/NAME, what grapnel serve "
+     "lends there, onto which it is copied first (--overwrite)",
      0},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
-     "with --store nvme: what the drive holds may be lost; without it such a store is refused", 0},
+     "with --store nvme: or rdma: what is there may be lost; without it such a store is refused", 0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
@@ -46,14 +46,19 @@ void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *
 		           "managed");
 }
 
+/* Does --store name a place onto which the data is copied? */
+static bool is_place(const char *store)
+{
+	return store && (!strncmp(store, "nvme:", 5) || !strncmp(store, "rdma:", 5));
+}
+
 static void check_together(const struct tool_far *o, const struct argp_state *state)
 {
-	if (o->store && !strncmp(o->store, "nvme:", 5) && !o->overwrite)
-		argp_error(
-		    state,
-		    "--store %s copies the data onto the drive, and what the drive holds is lost; give "
-		    "--overwrite if that may be",
-		    o->store);
+	if (is_place(o->store) && !o->overwrite)
+		argp_error(state,
+		           "--store %s copies the data there, and what is there is lost; give --overwrite if "
+		           "that may be",
+		           o->store);
 	if (o->baseline && o->said)
 		argp_error(state, "--baseline %s says where the data is and how it is read; leave %s out",
 		           tool_baseline_name(o->baseline), o->said);
@@ -66,9 +71,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_STORE:
-		o->store = o->drives && !strncmp(arg, "nvme:", 5)
-		               ? arg
-		               : stores[tool_word(state, "--store", arg, stores)];
+		o->store =
+		    o->drives && is_place(arg) ? arg : stores[tool_word(state, "--store", arg, stores)];
 		o->said = "--store";
 		return 0;
 	case OPT_CACHE:
@@ -138,10 +142,10 @@ const char *tool_far_file_query(const struct tool_far *far)
 
 bool tool_far_is_drive(const struct tool_far *far)
 {
-	return far->store && !far->baseline && !strncmp(far->store, "nvme:", 5);
+	return !far->baseline && is_place(far->store);
 }
 
-/* The drive of --store, if it has so many bytes. */
+/* The drive or region of --store, if it has so many bytes. */
 static int open_drive(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
                       uint64_t bytes, struct gn_error *e)
 {
@@ -161,8 +165,8 @@ static int open_drive(struct gn_store **store, struct simt_machine *machine, con
 	gn_store_close(*store);
 	*store = NULL;
 	return gn_error_set(e, -GN_ENOSPC,
-	                    "%s: the data has %llu bytes, the namespace %llu; take a larger one", far->store,
-	                    (unsigned long long)bytes, (unsigned long long)has);
+	                    "%s: the data has %llu bytes, the store %llu; take a larger namespace or region",
+	                    far->store, (unsigned long long)bytes, (unsigned long long)has);
 }
 
 int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
