@@ -2,7 +2,6 @@
 # shellcheck shell=sh
 # Cases with RDMA: two Soft-RoCE devices, rxe0 and rxe1, at the ends of a pair of virtual network interfaces. The server has rxe1.
 
-near='fe80::ff:fe00:1%25v0'   # this end, as in a URI
 far='[fe80::ff:fe00:2%25v0]' # the other end, seen from this one
 there='fe80::ff:fe00:2%v1'   # the other end itself
 
@@ -29,21 +28,21 @@ devices() {
   "$rdma" link add rxe1 type rxe netdev v1
 }
 
-# serve LOG OPTION... - start a server, and wait until it is ready. Its process is $server.
+# serve_here OPTION... - start a server that takes connections to the other end.
+serve_here() {
+  grapnel serve --listen "$there" "$@"
+}
+
+# serve OPTION... - the same, and wait until it is ready. Its process is $server.
 serve() {
-  log=$1
-  shift
-  grapnel serve --listen "$there" "$@" >"$log" 2>&1 &
+  grapnel serve --listen "$there" "$@" >/tmp/serve.log 2>&1 & # not a function, of which $! is a shell
   server=$!
-  waited=0
-  until grep -q ready "$log"; do
+  until grep -q ready /tmp/serve.log; do
     kill -0 "$server" 2>/dev/null || {
-      cat "$log"
+      cat /tmp/serve.log
       return 1
     }
     sleep 0.2
-    waited=$((waited + 1))
-    [ "$waited" -lt 300 ] || return 1
   done
 }
 
@@ -55,11 +54,138 @@ stop() { # [SIGNAL]
 case_rdma_plain() {
   network
   devices
-  ls /sys/class/infiniband
-  step "serve" serve /tmp/serve.log --rdma data=memory:4M
-  cat /tmp/serve.log
-  step "offsets" nvme_check offsets "rdma://$far/data"
-  step "end" nvme_check end "rdma://$far/data"
-  step "array" nvme_check array "rdma://$far/data" 4096
+  step "serve memory" serve --rdma data=memory:4M
+  uri="rdma://$far/data"
+  step "the devices are both used" says "through rxe0" nvme_check end "$uri"
+  step "every block by threads, any bytes by the host" nvme_check offsets "$uri"
+  step "one queue of 2" nvme_check end "$uri?queues=1&depth=2"
+  step "seven queues of 8 and transfers of 4K" nvme_check offsets "$uri?queues=7&depth=8&transfer=4K"
+  step "transfers of 2 MiB" nvme_check end "$uri?queues=2&depth=4&transfer=2M"
+  step "an array of pages of 1024 bytes" nvme_check array "$uri" 1024
+  step "an array of pages of 16384 bytes" nvme_check array "$uri" 16384
+  step "no access past the end, none by another key" rdma_check rights "$uri"
+  step "the server ends when it is told to" stop
+}
+
+case_rdma_graph() {
+  network
+  devices
+  step "serve memory" serve --rdma data=memory:4M --rdma small=memory:64K
+  uri="rdma://$far/data"
+  step "generate a graph" grapnel gen kron --scale 12 --degree 8 --undirected /tmp/g.gng
+  step "breadth-first search from the region, compared with a reference" says "verif" \
+    grapnel bfs /tmp/g.gng --source 0 --store "$uri" --overwrite --cache 64K --verify
+  step "a search needs --overwrite" refused "is lost" grapnel bfs /tmp/g.gng --source 0 --store "$uri"
+  step "a region that is too small" refused "take a larger namespace or region" \
+    grapnel bfs /tmp/g.gng --source 0 --store "rdma://$far/small" --overwrite
+  step "stop" stop INT
+}
+
+# A file: its bytes, what a flush does, and what the end of the server does.
+case_rdma_file() {
+  network
+  devices
+  head -c 262244 /dev/urandom >/tmp/data
+  cp /tmp/data /tmp/copy
+  uri="rdma://$far/f"
+  step "serve a file" serve --rdma f=/tmp/data --rdma other=memory:1M --port 9000
+  uri="rdma://${far}:9000/f"
+  step "no second server writes the file" refused "another program has this file open" serve_here --rdma f=/tmp/data --port 8000
+  rdma_check flush "$uri" >/tmp/flush.log 2>&1 &
+  flushing=$!
+  step "write, flush, write and leave" wait "$flushing"
+  rdma_check pattern 3 >/tmp/pattern3
+  tail -c 100 /tmp/copy >>/tmp/pattern3
+  step "what was flushed is in the file" cmp /tmp/pattern3 /tmp/data
+  rdma_check pattern 4 >/tmp/pattern4
+  tail -c 100 /tmp/copy >>/tmp/pattern4
+  step "the server ends" stop
+  step "what was written is in the file" cmp /tmp/pattern4 /tmp/data
+}
+
+# Messages of a store that cannot be opened.
+case_rdma_refused() {
+  step "doctor says that there is no device" says "store rdma: *no: .*rdma link add" grapnel doctor
+  step "no server without a device" refused "no RDMA device" serve_here --rdma data=memory:1M
+  network
+  devices
+  step "doctor says that RDMA works" says "store rdma: *yes: rxe0, rxe1" grapnel doctor
+  uri="rdma://$far/data"
+  step "nobody listens" refused "no server listens on port 7474" nvme_check end "$uri"
+  step "serve read-only" serve --rdma data=memory:1M --read-only
+  step "another port" refused "no server listens on port 7475" nvme_check end "rdma://$far:7475/data"
+  step "another name" refused "it has no region dada; it has: data" nvme_check end "rdma://$far/dada"
+  step "a region to read only" refused "open it with ?ro" nvme_check end "$uri"
+  step "read it" rdma_check rights "$uri"
+  step "no such host" refused "not known" nvme_check end "rdma://nowhere.invalid/data"
+  step "a host that does not answer" refused "no RDMA device of this machine reaches" nvme_check end "rdma://[fe80::9%25v0]/data"
+  step "not a URI" refused "write rdma://HOST/NAME" nvme_check end "rdma:data"
+  step "the port is taken" refused "is taken" serve_here --rdma data=memory:1M
+  step "no file" refused "No such file" serve_here --rdma data=/tmp/none --port 8000
+  step "not a size" refused "is not a size" serve_here --rdma data=memory:much --port 8000
+  step "not an export" refused "give NAME=FILE" serve_here --rdma data --port 8000
+  step "not an address of a device" refused "no RDMA device has this address" grapnel serve --rdma data=memory:1M --listen 192.0.2.1
+  step "stop" stop
+}
+
+# during CASE URI COMMAND... - run a case of rdma_check, and the command once the case says "loaded".
+during() {
+  rdma_check "$1" "$2" >/tmp/during.log 2>&1 &
+  checking=$!
+  shift 2
+  until grep -q loaded /tmp/during.log || ! kill -0 "$checking" 2>/dev/null; do
+    sleep 0.2
+  done
+  sleep 0.5
+  "$@" || echo "$* failed"
+  wait "$checking"
+  status=$?
+  cat /tmp/during.log
+  return "$status"
+}
+
+kill_server() {
+  stop KILL
+  true
+}
+
+restart() { # OPTION... - kill the server; start another when its clients have seen that
+  kill_server
+  until grep -q failed /tmp/during.log; do
+    kill -0 "$checking" 2>/dev/null || return 1
+    sleep 0.2
+  done
+  sleep 1
+  serve "$@"
+}
+
+network_away() {
+  "$ip" link set v1 down
+  until grep -q failed /tmp/during.log; do
+    kill -0 "$checking" 2>/dev/null || break
+    sleep 0.2
+  done
+  sleep 2
+  "$ip" link set v1 up
+}
+
+case_rdma_lost() {
+  network
+  devices
+  uri="rdma://$far/data"
+  step "serve" serve --rdma data=memory:1M
+  step "the server is killed under load" during killed "$uri?timeout=2000" kill_server
+  step "serve again" serve --rdma data=memory:1M
+  step "the server ends under load" during killed "$uri?timeout=2000" stop
+  step "serve memory" serve --rdma data=memory:1M
+  step "another server: the store must be opened again" during reopen "$uri?timeout=2000" restart --rdma data=memory:1M
+  kill_server
+  head -c 300000 /dev/urandom >/tmp/data
+  step "serve a file to read" serve --rdma data=/tmp/data --read-only
+  step "another server of the same file: the store goes on" during again "$uri?ro&timeout=2000" \
+    restart --rdma data=/tmp/data --read-only
+  kill_server
+  step "serve once more" serve --rdma data=memory:1M
+  step "the network is away for a while: the store goes on" during network "$uri?timeout=5000" network_away
   step "stop" stop
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The nvme: store against the controller of QEMU, which others wrote, in a guest without hardware.
+# The nvme: store against the controller of QEMU, and the rdma: store over Linux's Soft-RoCE, in a guest without hardware. Others
+# wrote both.
 # Usage: check.sh BUILD-FOLDER SCRATCH-FOLDER [CASE...]. The last line is "N passed, N failed".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,12 +10,35 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed unplugged}
+cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed unplugged
+  rdma_plain rdma_graph rdma_file rdma_refused rdma_lost}
 passed=0
 failed=0
 
-sh "$here/kernel.sh" "$scratch/kernel" || exit 1
-sh "$here/image.sh" "$scratch/kernel" "$scratch/image" "$here" "$build/tools/grapnel" "$build/tests/guest/nvme_check" || exit 1
+# The kernel for virtual machines has no RDMA; the other one takes longer to load.
+make_image() {
+  set -- "$build/tools/grapnel" "$build/tests/guest/nvme_check"
+  sh "$here/kernel.sh" "$scratch/kernel" linux-image-cloud-amd64 vfio_iommu_type1 vfio-pci || exit 1
+  sh "$here/image.sh" "$scratch/kernel" "$scratch/image" "$here" "$@" || exit 1
+}
+
+make_rdma_image() {
+  set -- "$build/tools/grapnel" "$build/tests/guest/nvme_check" "$build/tests/guest/rdma_check" "$(PATH=$PATH:/sbin command -v ip)" \
+    "$(command -v rdma)" /usr/lib/*/libibverbs/librxe-rdmav*.so /etc/libibverbs.d/rxe.driver
+  sh "$here/kernel.sh" "$scratch/kernel-rdma" linux-image-amd64 crc32_generic crc32c_generic veth rdma_rxe rdma_ucm || exit 1
+  sh "$here/image.sh" "$scratch/kernel-rdma" "$scratch/image-rdma" "$here" "$@" || exit 1
+}
+
+case $cases in *rdma_*) make_rdma_image ;; esac
+for case in $cases; do
+  case $case in
+    rdma_*) ;;
+    *)
+      make_image
+      break
+      ;;
+  esac
+done
 
 # boot CASE [QEMU-OPTION...] - run a case, show what it says, and count its lines. It fails if it does not come to its end.
 boot() {
@@ -22,7 +46,7 @@ boot() {
   shift
   log=$scratch/$case.log
   echo "guest: $case"
-  sh "$here/boot.sh" "$scratch/kernel" "$scratch/image" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 | stdbuf -o0 tr -d '\r' >"$log"
+  sh "$here/boot.sh" "$scratch/kernel$kind" "$scratch/image$kind" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 | stdbuf -o0 tr -d '\r' >"$log"
   grep -E '^(PASS|FAIL)|^  \|' "$log"
   passed=$((passed + $(grep -c '^PASS' "$log")))
   failed=$((failed + $(grep -c '^FAIL' "$log")))
@@ -118,7 +142,8 @@ run_unplugged() {
 }
 
 for case in $cases; do
-  grep -q "^case_$case()" "$here/cases.sh" || { echo "there is no case $case"; exit 2; }
+  kind=
+  grep -q "^case_$case()" "$here"/cases*.sh || { echo "there is no case $case"; exit 2; }
   case $case in
     queues) one queues max_ioqpairs=2 ;;
     mdts) one mdts mdts=5 ;;
@@ -128,6 +153,10 @@ for case in $cases; do
     slow) run_slow ;;
     unplugged) run_unplugged ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;
+    rdma_*)
+      kind=-rdma
+      GUEST_IOMMU=no boot "$case"
+      ;;
     *) one "$case" ;;
   esac
 done

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rdma_check.c - checks of rdma: stores that lose their server, run in the guest. Usage: rdma_check CASE URI.
+ * Exit status 0: the case holds; else it says what does not. It prints "loaded" when whoever runs it may do
+ * something to the server, and the name of each later state that it has seen.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <grapnel/grapnel.h>
+#include <store/rdma/control.h>
+#include <store/uri.h>
+
+enum { REGION = 256 << 10, PIECE = 4096, THREADS = 32 };
+#define PATIENCE_NS 120000000000u
+#define SECOND_NS 1000000000u
+
+static struct gn_error error;
+static struct simt_machine *machine;
+static struct gn_store *store;
+static char memory[REGION], host[REGION];
+
+static void must(int code, const char *what)
+{
+	if (!code)
+		return;
+	printf("%s: %s: %s\n", what, gn_error_name(code), error.text);
+	exit(1);
+}
+
+static void check(int holds, const char *what, uint64_t number)
+{
+	if (holds)
+		return;
+	printf("%s: does not hold (%" PRIu64 "); last message: %s\n", what, number, error.text);
+	exit(1);
+}
+
+static void tell(const char *state)
+{
+	printf("%s\n", state);
+	fflush(stdout);
+}
+
+static void rest(void)
+{
+	struct timespec pause = {0, 100000000};
+
+	nanosleep(&pause, NULL);
+}
+
+struct sweep {
+	struct gn_store_view store;
+	char *memory;
+	uint64_t failed, late; /* transfers that failed, and those of them by their deadline */
+	uint32_t device;       /* status of the last that failed */
+	int32_t writes;
+};
+
+struct sweep_args {
+	struct sweep *sweep;
+};
+
+SIMT_FN void sweep(const struct sweep_args *a)
+{
+	struct sweep *s = a->sweep;
+
+	for (uint64_t at = simt_global_thread() * PIECE; at < REGION; at += simt_global_threads() * PIECE) {
+		uint32_t mask = simt_active();
+		struct gn_store_status status =
+		    s->writes ? gn_store_write_warp(&s->store, mask, 1, at, s->memory + at, PIECE)
+		              : gn_store_read_warp(&s->store, mask, 1, at, s->memory + at, PIECE);
+
+		if (!status.code)
+			continue;
+		simt_reduce_add_relaxed_dev_u64(&s->failed, 1);
+		if (status.code == -GN_ETIMEDOUT)
+			simt_reduce_add_relaxed_dev_u64(&s->late, 1);
+		s->device = status.device;
+	}
+}
+SIMT_KERNEL(sweep, struct sweep_args)
+
+static struct sweep state;
+
+/* Move the region by kernels. Returns how many transfers failed. */
+static uint64_t move(int writes)
+{
+	struct sweep_args args = {&state};
+	struct simt_grid grid = {1, THREADS, 0};
+
+	state.store = *gn_store_view_of(store);
+	state.memory = memory;
+	state.writes = writes;
+	state.failed = state.late = 0;
+	must(simt_launch(machine, &sweep_kernel, grid, &args), "launch");
+	must(simt_wait(machine), "kernel");
+	return state.failed;
+}
+
+static void fill(unsigned seed)
+{
+	for (unsigned k = 0; k < REGION; k++)
+		memory[k] = (char)(k * 31 + k / 251 + seed);
+}
+
+static void verify(unsigned seed, const char *what)
+{
+	memcpy(host, memory, REGION);
+	fill(seed);
+	check(!memcmp(host, memory, REGION), what, seed);
+}
+
+static void await_failure(int writes)
+{
+	uint64_t began = simt_clock_ns();
+
+	while (!move(writes))
+		check(simt_clock_ns() - began < PATIENCE_NS, "transfers fail without a server", 0);
+	check(state.device == GN_NVME_HOST_PATH || state.late == state.failed, "they say why", state.device);
+	tell("failed");
+}
+
+static void await_success(void)
+{
+	uint64_t began = simt_clock_ns();
+
+	for (; move(0); rest())
+		check(simt_clock_ns() - began < PATIENCE_NS, "transfers work again", state.failed);
+	tell("works");
+}
+
+/* The server is killed while kernels read, and nobody waits for long. */
+static void case_killed(void)
+{
+	uint64_t began;
+
+	tell("loaded");
+	await_failure(0);
+	began = simt_clock_ns();
+	check(move(0) == REGION / PIECE, "every read fails", state.failed);
+	check(gn_store_read_host(store, 0, host, PIECE, &error) == -GN_EIO, "the host's read fails", 0);
+	check(strstr(error.text, "the connection is lost") != NULL, "it says what to do", 0);
+	printf("%s\n", error.text);
+	/* Deadlines are two seconds: each of three waits one, on a machine that is slow. */
+	check(simt_clock_ns() - began < 60 * (uint64_t)SECOND_NS, "failures come in time", 0);
+	check(gn_store_flush(store, &error) == -GN_EIO, "a flush fails", 0);
+}
+
+/* A region that nobody writes to: after the server was started again the store goes on. */
+static void case_again(void)
+{
+	must(move(0) != 0, "reads before");
+	memcpy(host, memory, REGION);
+	tell("loaded");
+	await_failure(0);
+	await_success();
+	check(!memcmp(host, memory, REGION), "the same bytes as before", 0);
+	must(gn_store_read_host(store, 0, memory, PIECE, &error), "the host reads");
+	check(!memcmp(host, memory, PIECE), "the host reads the same bytes", 0);
+}
+
+/* A region that was written to: after the server was started again the store must be opened again. */
+static void case_reopen(const char *uri)
+{
+	uint64_t began = simt_clock_ns();
+
+	fill(1);
+	must(move(1) != 0, "writes before");
+	tell("loaded");
+	await_failure(1);
+	tell("restart");
+	do {
+		check(gn_store_read_host(store, 0, host, 512, &error) == -GN_EIO, "reads go on failing", 0);
+		check(simt_clock_ns() - began < PATIENCE_NS, "the store sees the new server", 0);
+	} while (!strstr(error.text, "open it again"));
+	printf("%s\n", error.text);
+	check(move(0) == REGION / PIECE, "kernels' reads go on failing", state.failed);
+	gn_store_close(store);
+	must(gn_store_open(&store, machine, uri, NULL, &error), "open again");
+	check(!move(0), "the new store works", state.failed);
+}
+
+/* The network is away for a while, and the server is not: nothing is lost. */
+static void case_network(void)
+{
+	fill(7);
+	must(move(1) != 0, "writes before");
+	tell("loaded");
+	await_failure(0);
+	await_success();
+	verify(7, "the bytes that were written before");
+	fill(8);
+	must(move(1) != 0, "writes after");
+	memset(memory, 0, REGION);
+	must(gn_store_read_host(store, 0, memory, REGION, &error), "the host reads");
+	verify(8, "the bytes that were written after");
+	must(gn_store_flush(store, &error), "flush");
+}
+
+/* Write and flush, and leave without closing. */
+static void case_flush(void)
+{
+	fill(3);
+	must(move(1) != 0, "writes");
+	must(gn_store_flush(store, &error), "flush");
+	tell("flushed");
+	fill(4);
+	must(gn_store_write_host(store, 0, memory, REGION, &error), "the host writes");
+	tell("written");
+}
+
+/* The bytes of the two states of case_flush. */
+static void case_pattern(const char *seed)
+{
+	fill((unsigned)atoi(seed));
+	fwrite(memory, 1, REGION, stdout);
+}
+
+/* Accesses that the store would never make are refused by the server's device. */
+static void case_rights(const char *text)
+{
+	struct gn_rdma_address address;
+	struct gn_control control;
+	struct gn_peer peer;
+	struct gn_uri uri;
+	uint64_t end;
+
+	must(gn_uri_parse(&uri, text, &error), "URI");
+	must(gn_rdma_address_parse(&address, uri.path, &error), "address");
+	must(gn_peer_init(&peer, &address, 10 * (uint64_t)SECOND_NS, &error), "peer");
+	must(gn_control_open(&control, &peer, &error), "open");
+	end = peer.region.bytes;
+	must(gn_control_read(&control, end - 512, host, 512, &error), "the last bytes");
+	check(gn_control_read(&control, end - 512, host, 513, &error) == -GN_EACCES, "no byte past the end",
+	      0);
+	printf("%s\n", error.text);
+	tell("past");
+	gn_control_close(&control);
+	must(gn_control_open(&control, &peer, &error), "open again");
+	if (peer.region.flags & GN_HELLO_READ_ONLY)
+		check(gn_control_write(&control, 0, host, 512, &error) == -GN_EACCES, "no write", 0);
+	gn_control_close(&control);
+	must(gn_control_open(&control, &peer, &error), "open a third time");
+	control.engine->lane->link.key ^= 0x100;
+	check(gn_control_read(&control, 0, host, 512, &error) == -GN_EACCES, "no read by another key", 0);
+	gn_control_close(&control);
+	gn_peer_fini(&peer);
+}
+
+static void open_store(const char *uri)
+{
+	struct simt_options cpu = {"cpu", 1, 0, SIMT_FAIR, 0};
+
+	must(simt_open(&machine, &cpu, &error), "machine");
+	must(gn_store_open(&store, machine, uri, NULL, &error), "open");
+	printf("%s\n", gn_store_path(store));
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc == 3 ? argv[1] : "";
+
+	if (!strcmp(name, "pattern") || !strcmp(name, "rights")) {
+		if (name[0] == 'p')
+			case_pattern(argv[2]);
+		else
+			case_rights(argv[2]);
+		return 0;
+	}
+	if (argc == 3)
+		open_store(argv[2]);
+	if (!strcmp(name, "killed"))
+		case_killed();
+	else if (!strcmp(name, "again"))
+		case_again();
+	else if (!strcmp(name, "reopen"))
+		case_reopen(argv[2]);
+	else if (!strcmp(name, "network"))
+		case_network();
+	else if (!strcmp(name, "flush"))
+		case_flush();
+	else {
+		printf("usage: rdma_check killed|again|reopen|network|flush|rights URI, or pattern NUMBER\n");
+		return 2;
+	}
+	if (strcmp(name, "flush"))
+		gn_store_close(store);
+	return 0;
+}
