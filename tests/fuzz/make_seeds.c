@@ -10,6 +10,7 @@
 
 #include <grapnel/detail/net/message.h>
 #include <sim/stream.h>
+#include <store/rdma/hello.h>
 
 #include "columns/write.h"
 #include "graph/file.h"
@@ -68,6 +69,7 @@ static const struct seed seeds[] = {
     {"size", "1.5TiB"},
     {"size", "64KB"},
     {"size", "18446744073709551615"},
+    {"hello", "//[fe80::1%eth0]:7474/data"},
 };
 
 /* 0 -> 1, with the reverse rows that a directed .sg has */
@@ -212,6 +214,24 @@ static void put_compressed(const char *directory)
 	put(name(directory, "packet", 4), &packet, sizeof packet);
 }
 
+/* A message of each kind with which an RDMA connection begins, and a note of a flush. */
+static void put_hellos(const char *directory)
+{
+	const struct gn_hello_request request = {1, 2, GN_HELLO_CONTROL, "data"};
+	const struct gn_hello_answer answer = {1 << 20, 1 << 20, 3, 4, 512, GN_HELLO_FILE};
+	const struct gn_hello_note note = {GN_HELLO_DONE, 5, -GN_EIO};
+	uint8_t bytes[GN_HELLO_REFUSAL_BYTES];
+
+	gn_hello_put_request(bytes, &request);
+	put(name(directory, "hello", 0), bytes, GN_HELLO_REQUEST_BYTES);
+	gn_hello_put_answer(bytes, &answer);
+	put(name(directory, "hello", 1), bytes, GN_HELLO_ANSWER_BYTES);
+	gn_hello_put_refusal(bytes, "no");
+	put(name(directory, "hello", 2), bytes, sizeof bytes);
+	gn_hello_put_note(bytes, &note);
+	put(name(directory, "hello", 3), bytes, GN_HELLO_NOTE_BYTES);
+}
+
 /* One warp that does something of everything, and two blocks of two that end at once. */
 static void put_stream(const char *path)
 {
@@ -263,6 +283,7 @@ int main(int argc, char **argv)
 	put_gng(name(directory, "gng", 0), GN_WEIGHT_NONE);
 	put_gng(name(directory, "gng", 1), GN_WEIGHT_I32);
 	put_gnt(name(directory, "gnt", 0));
+	put_hellos(directory);
 	put_packets(directory);
 	put_compressed(directory);
 	put_end(directory);
