@@ -33,10 +33,8 @@ serve_here() {
   grapnel serve --listen "$there" "$@"
 }
 
-# serve OPTION... - the same, and wait until it is ready. Its process is $server.
-serve() {
-  grapnel serve --listen "$there" "$@" >/tmp/serve.log 2>&1 & # not a function, of which $! is a shell
-  server=$!
+# ready - wait until $server is.
+ready() {
   until grep -q ready /tmp/serve.log; do
     kill -0 "$server" 2>/dev/null || {
       cat /tmp/serve.log
@@ -44,6 +42,13 @@ serve() {
     }
     sleep 0.2
   done
+}
+
+# serve OPTION... - the same, and wait until it is ready. Its process is $server.
+serve() {
+  grapnel serve --listen "$there" "$@" >/tmp/serve.log 2>&1 & # not a function, of which $! is a shell
+  server=$!
+  ready
 }
 
 stop() { # [SIGNAL]
@@ -65,6 +70,24 @@ case_rdma_plain() {
   step "an array of pages of 16384 bytes" nvme_check array "$uri" 16384
   step "no access past the end, none by another key" rdma_check rights "$uri"
   step "the server ends when it is told to" stop
+}
+
+# A server of all addresses, and several stores at once.
+case_rdma_many() {
+  network
+  devices
+  "$ip" addr add 10.9.0.2/24 dev v1
+  grapnel serve --rdma one=memory:1M --rdma two=memory:1M >/tmp/serve.log 2>&1 &
+  server=$!
+  step "serve on all addresses" ready
+  step "through both devices" grep "through rxe0, rxe1" /tmp/serve.log
+  step "an IPv4 address" nvme_check end "rdma://10.9.0.2/one"
+  nvme_check array "rdma://$far/one" 4096 >/tmp/first.log 2>&1 &
+  first=$!
+  step "two stores at once: the second" nvme_check offsets "rdma://$far/two?timeout=60000"
+  step "two stores at once: the first" wait "$first"
+  step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K&timeout=60000"
+  step "stop" stop
 }
 
 case_rdma_graph() {

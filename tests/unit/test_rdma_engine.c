@@ -149,6 +149,7 @@ static int open_engine(void **state)
 	peer.verbs = &fake.verbs;
 	peer.pieces = PIECES;
 	peer.work = DEPTH;
+	peer.entries = 3 * DEPTH;
 	assert_int_equal(gn_rdma_engine_create(&engine, &peer, LANES, 1, 100 * DEPTH, NULL), 0);
 	for (unsigned k = 0; k < LANES; k++)
 		connect_lane(k);

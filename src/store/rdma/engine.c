@@ -321,14 +321,17 @@ static int out_of_memory(const struct gn_peer *peer, struct gn_error *error)
 static int make_cq(struct gn_rdma_engine *e, uint32_t depth, struct gn_error *error)
 {
 	/* Completions of a connection that was lost may still lie there when the next one is made. */
-	const uint64_t entries = 2ull * e->lanes * depth;
+	const uint64_t least = (uint64_t)e->lanes * depth,
+	               entries = 2 * least < e->peer->entries ? 2 * least : e->peer->entries;
 
-	e->cq = entries > INT32_MAX ? NULL : ibv_create_cq(e->peer->verbs, (int)entries, NULL, NULL, 0);
-	return e->cq ? 0
-	             : gn_error_set(error, -GN_ENOMEM,
-	                            "%s: the RDMA device makes no completion queue of %llu entries: %s; give "
-	                            "fewer with queues=N or depth=N in the URI",
-	                            e->peer->label, (unsigned long long)entries, strerror(errno));
+	if (entries >= least)
+		e->cq = ibv_create_cq(e->peer->verbs, (int)entries, NULL, NULL, 0);
+	return e->cq
+	           ? 0
+	           : gn_error_set(error, -GN_ENOMEM,
+	                          "%s: the RDMA device makes no completion queue of %llu entries; give fewer "
+	                          "with queues=N or depth=N in the URI",
+	                          e->peer->label, (unsigned long long)least);
 }
 
 int gn_rdma_engine_create(struct gn_rdma_engine **engine, struct gn_peer *peer, uint32_t lanes,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <store/rdma/keeper.h>
 
-#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <grapnel/simt.h>
 
-enum { LOOK_MS = 50 };
+enum { LOOK_MS = 50 }; /* a link that its engine has broken is seen so late at most */
 #define RETRY_NS 1000000000u
 
 /* What connecting says, without the name of the store in front. */
@@ -46,36 +46,75 @@ static int mend(struct gn_keeper *k)
 	return 0;
 }
 
-static void look(struct gn_keeper *k)
+static struct gn_link *link_at(const struct gn_keeper *k, unsigned at)
 {
-	for (unsigned n = 0; n < k->engines; n++)
-		for (uint32_t at = 0; at < k->engine[n]->lanes; at++)
-			gn_link_watch(&k->engine[n]->lane[at].link);
+	unsigned n = 0;
+
+	for (; at >= k->engine[n]->lanes; n++)
+		at -= k->engine[n]->lanes;
+	return &k->engine[n]->lane[at].link;
+}
+
+/* Wait for news of the links. Returns 1 if it is time to stop. */
+static int listen_to(struct gn_keeper *k)
+{
+	for (unsigned at = 0; at < k->links; at++) {
+		const struct gn_link *link = link_at(k, at);
+
+		k->news[1 + at].fd = link->channel ? link->channel->fd : -1;
+		k->news[1 + at].events = POLLIN;
+		k->news[1 + at].revents = 0;
+	}
+	if (poll(k->news, 1 + k->links, LOOK_MS) <= 0)
+		return 0;
+	for (unsigned at = 0; at < k->links; at++)
+		if (k->news[1 + at].revents)
+			gn_link_watch(link_at(k, at));
+	return k->news[0].revents != 0;
 }
 
 static void *keep(void *user)
 {
 	struct gn_keeper *k = (struct gn_keeper *)user;
-	struct pollfd stop = {k->stop, POLLIN, 0};
 	uint64_t next = 0;
 
-	while (poll(&stop, 1, LOOK_MS) <= 0) {
-		look(k);
+	while (!listen_to(k))
 		if (simt_clock_ns() >= next && !gn_peer_is_gone(k->peer) && mend(k))
 			next = simt_clock_ns() + RETRY_NS;
-	}
 	return NULL;
+}
+
+static int prepare(struct gn_keeper *k, struct gn_error *error)
+{
+	for (unsigned n = 0; n < k->engines; n++)
+		k->links += k->engine[n]->lanes;
+	k->news = (struct pollfd *)calloc(1 + k->links, sizeof *k->news);
+	k->stop = eventfd(0, EFD_CLOEXEC);
+	if (!k->news || k->stop < 0)
+		return gn_error_set(error, -GN_ENOMEM, "%s: the system gives no event descriptor or memory",
+		                    k->peer->label);
+	k->news[0].fd = k->stop;
+	k->news[0].events = POLLIN;
+	return 0;
+}
+
+static void clear(struct gn_keeper *k)
+{
+	if (k->stop >= 0)
+		close(k->stop);
+	free(k->news);
+	k->running = 0;
 }
 
 int gn_keeper_start(struct gn_keeper *keeper, struct gn_error *error)
 {
 	sigset_t all, before;
-	int rc;
+	int rc = prepare(keeper, error);
 
-	keeper->stop = eventfd(0, EFD_CLOEXEC);
-	if (keeper->stop < 0)
-		return gn_error_set(error, -GN_ENOMEM, "%s: the system gives no event descriptor",
-		                    keeper->peer->label);
+	if (rc) {
+		clear(keeper);
+		return rc;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&keeper->thread, NULL, keep, keeper);
@@ -95,8 +134,8 @@ void gn_keeper_stop(struct gn_keeper *keeper)
 
 	if (!keeper->running)
 		return;
-	keeper->running = write(keeper->stop, &one, sizeof one) < 0;
+	while (write(keeper->stop, &one, sizeof one) != (ssize_t)sizeof one)
+		;
 	pthread_join(keeper->thread, NULL);
-	close(keeper->stop);
-	keeper->running = 0;
+	clear(keeper);
 }

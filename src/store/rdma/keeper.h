@@ -5,6 +5,8 @@
 #ifndef GN_STORE_RDMA_KEEPER_H
 #define GN_STORE_RDMA_KEEPER_H
 
+#include <poll.h>
+
 #include <store/rdma/engine.h>
 
 #ifdef __cplusplus
@@ -19,7 +21,9 @@ struct gn_keeper {
 	unsigned engines;
 	pthread_t thread;
 	int running;
-	int stop; /* an eventfd */
+	int stop;            /* an eventfd */
+	struct pollfd *news; /* [1 + links]: stop, and the connection manager's descriptor of each link */
+	unsigned links;
 };
 
 /* gn_keeper_start - look after the links of the engines. Returns 0 or -GN_ENOMEM. */

@@ -13,7 +13,7 @@
 #include <grapnel/simt.h>
 
 enum { RESOLVE_MS = 2000, STEP_MS = 5000 };
-enum { PIECES_MOST = 16, RETRIES = 7 };
+enum { PIECES_MOST = 4, RETRIES = 7 };
 /*
  * A packet that is not acknowledged is sent again after 4.096 us * 2^16 = 0.27 s or up to four times that,
  * seven times. Then the connection is lost.
@@ -231,6 +231,7 @@ static int adopt_device(struct gn_link *l, struct gn_error *error)
 		return gn_error_set(error, -GN_EIO, "%s: the RDMA device %s cannot be used: %s", p->label,
 		                    ibv_get_device_name(p->verbs->device), strerror(errno));
 	p->work = (uint32_t)attributes.max_qp_wr;
+	p->entries = (uint32_t)attributes.max_cqe;
 	p->pieces = attributes.max_sge > PIECES_MOST ? (uint32_t)PIECES_MOST : (uint32_t)attributes.max_sge;
 	return 0;
 }

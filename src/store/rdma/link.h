@@ -28,8 +28,9 @@ struct gn_peer {
 	struct gn_hello_answer region; /* as the first link found it */
 	struct ibv_context *verbs;     /* of all links; NULL until the first is resolved */
 	struct ibv_pd *pd;
-	uint32_t pieces; /* of memory in one work request, at most */
-	uint32_t work;   /* requests of one queue pair, at most */
+	uint32_t pieces;  /* of memory in one work request, at most */
+	uint32_t work;    /* requests of one queue pair, at most */
+	uint32_t entries; /* of one completion queue, at most */
 	/* Guarded by the mutex: why the last link broke; "" before. */
 	pthread_mutex_t mutex;
 	char lost[200];
