@@ -210,5 +210,6 @@ case_rdma_lost() {
   kill_server
   step "serve once more" serve --rdma data=memory:1M
   step "the network is away for a while: the store goes on" during network "$uri?timeout=5000" network_away
-  step "stop" stop
+  step "the same with a cache: no write is lost" during cache_network "$uri?timeout=5000" network_away
+  step "the server is killed while a cache has pages to write" during cache_killed "$uri?timeout=2000" kill_server
 }

@@ -220,6 +220,99 @@ static void case_pattern(const char *seed)
 	fwrite(memory, 1, REGION, stdout);
 }
 
+/* ---- an array through a cache of a quarter of it ---- */
+
+enum { NUMBERS = REGION / 8 };
+
+struct numbers_args {
+	struct gn_array numbers;
+	uint64_t add;
+	int32_t writes, reserved;
+};
+
+SIMT_FN void touch(const struct numbers_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < NUMBERS; i += simt_global_threads()) {
+		if (a->writes)
+			gn_write_u64(&a->numbers, i, i * i + a->add);
+		else
+			gn_read_u64(&a->numbers, i);
+	}
+}
+SIMT_KERNEL(touch, struct numbers_args)
+
+static struct gn_data numbers;
+
+static int touch_all(int writes, uint64_t add)
+{
+	struct simt_grid grid = {1, 64, 0};
+	struct numbers_args args;
+
+	memset(&args, 0, sizeof args);
+	args.numbers = numbers.array;
+	args.writes = writes;
+	args.add = add;
+	return gn_launch(&numbers, &touch_kernel, grid, &args, &error);
+}
+
+static void open_numbers(const char *uri)
+{
+	struct gn_options options;
+
+	memset(&options, 0, sizeof options);
+	options.element_bytes = 8;
+	options.count = NUMBERS;
+	options.machine_options.threads = 1;
+	options.cache.bytes = REGION / 4;
+	options.cache.page_bytes = 4096;
+	must(gn_open(&numbers, uri, &options, &error), "open");
+	must(touch_all(1, 0), "writes");
+	tell("loaded");
+}
+
+static void lose_numbers(int writes)
+{
+	uint64_t began = simt_clock_ns();
+
+	while (!touch_all(writes, 1))
+		check(simt_clock_ns() - began < PATIENCE_NS, "accesses fail without a server", 0);
+	printf("%s\n", error.text);
+	tell("failed");
+}
+
+/* The server is killed: accesses fail, the flush fails, and the data can be closed all the same. */
+static void case_cache_killed(const char *uri)
+{
+	uint64_t began;
+
+	open_numbers(uri);
+	lose_numbers(0);
+	began = simt_clock_ns();
+	check(touch_all(1, 2) < 0, "writes fail, too", 0);
+	check(gn_flush(&numbers, &error) < 0, "the flush fails", 0);
+	printf("%s\n", error.text);
+	must(gn_discard(&numbers, &error), "discard");
+	check(simt_clock_ns() - began < PATIENCE_NS, "all that in time", 0);
+}
+
+/* The network is away: what could not be written stays in the cache, and is in the region after a flush. */
+static void case_cache_network(const char *uri)
+{
+	uint64_t began = simt_clock_ns(), got[NUMBERS];
+
+	open_numbers(uri);
+	lose_numbers(1);
+	for (; gn_flush(&numbers, &error); rest())
+		check(simt_clock_ns() - began < PATIENCE_NS, "a flush works again", 0);
+	for (; touch_all(1, 3); rest())
+		check(simt_clock_ns() - began < PATIENCE_NS, "writes work again", 0);
+	must(gn_flush(&numbers, &error), "flush");
+	must(gn_store_read_host(numbers.store, 0, got, sizeof got, &error), "the host reads");
+	for (uint64_t k = 0; k < NUMBERS; k++)
+		check(got[k] == k * k + 3, "every element is in the region", k);
+	must(gn_close(&numbers, &error), "close");
+}
+
 /* Accesses that the store would never make are refused by the server's device. */
 static void case_rights(const char *text)
 {
@@ -260,34 +353,44 @@ static void open_store(const char *uri)
 	printf("%s\n", gn_store_path(store));
 }
 
-int main(int argc, char **argv)
+static int with_store(const char *name, const char *uri)
 {
-	const char *name = argc == 3 ? argv[1] : "";
-
-	if (!strcmp(name, "pattern") || !strcmp(name, "rights")) {
-		if (name[0] == 'p')
-			case_pattern(argv[2]);
-		else
-			case_rights(argv[2]);
-		return 0;
-	}
-	if (argc == 3)
-		open_store(argv[2]);
+	if (uri)
+		open_store(uri);
 	if (!strcmp(name, "killed"))
 		case_killed();
 	else if (!strcmp(name, "again"))
 		case_again();
 	else if (!strcmp(name, "reopen"))
-		case_reopen(argv[2]);
+		case_reopen(uri);
 	else if (!strcmp(name, "network"))
 		case_network();
 	else if (!strcmp(name, "flush"))
 		case_flush();
 	else {
-		printf("usage: rdma_check killed|again|reopen|network|flush|rights URI, or pattern NUMBER\n");
+		printf("usage: rdma_check "
+		       "killed|again|reopen|network|flush|rights|cache_killed|cache_network URI, "
+		       "or pattern NUMBER\n");
 		return 2;
 	}
 	if (strcmp(name, "flush"))
 		gn_store_close(store);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc == 3 ? argv[1] : "";
+
+	if (!strcmp(name, "pattern"))
+		case_pattern(argv[2]);
+	else if (!strcmp(name, "rights"))
+		case_rights(argv[2]);
+	else if (!strcmp(name, "cache_killed"))
+		case_cache_killed(argv[2]);
+	else if (!strcmp(name, "cache_network"))
+		case_cache_network(argv[2]);
+	else
+		return with_store(name, argc == 3 ? argv[2] : NULL);
 	return 0;
 }
