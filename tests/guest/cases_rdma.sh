@@ -141,10 +141,11 @@ case_rdma_refused() {
   step "a region to read only" refused "open it with ?ro" nvme_check end "$uri"
   step "read it" rdma_check rights "$uri"
   step "no such host" refused "not known" nvme_check end "rdma://nowhere.invalid/data"
-  step "a host that does not answer" refused "no RDMA device of this machine reaches" nvme_check end "rdma://[fe80::9%25v0]/data"
+  step "a host that does not answer" refused "does not answer; check" nvme_check end "rdma://[fe80::9%25v0]/data"
+  step "an address that no device reaches" refused "no RDMA device of this machine reaches" nvme_check end "rdma://192.0.2.1/data"
   step "not a URI" refused "write rdma://HOST/NAME" nvme_check end "rdma:data"
   step "the port is taken" refused "is taken" serve_here --rdma data=memory:1M
-  step "no file" refused "No such file" serve_here --rdma data=/tmp/none --port 8000
+  step "no file" refused "there is no such file" serve_here --rdma data=/tmp/none --port 8000
   step "not a size" refused "is not a size" serve_here --rdma data=memory:much --port 8000
   step "not an export" refused "give NAME=FILE" serve_here --rdma data --port 8000
   step "not an address of a device" refused "no RDMA device has this address" grapnel serve --rdma data=memory:1M --listen 192.0.2.1
@@ -197,19 +198,19 @@ case_rdma_lost() {
   devices
   uri="rdma://$far/data"
   step "serve" serve --rdma data=memory:1M
-  step "the server is killed under load" during killed "$uri?timeout=2000" kill_server
+  step "the server is killed under load" during killed "$uri?timeout=2000&queues=3" kill_server
   step "serve again" serve --rdma data=memory:1M
-  step "the server ends under load" during killed "$uri?timeout=2000" stop
+  step "the server ends under load" during killed "$uri?timeout=2000&queues=3" stop
   step "serve memory" serve --rdma data=memory:1M
-  step "another server: the store must be opened again" during reopen "$uri?timeout=2000" restart --rdma data=memory:1M
+  step "another server: the store must be opened again" during reopen "$uri?timeout=2000&queues=3" restart --rdma data=memory:1M
   kill_server
   head -c 300000 /dev/urandom >/tmp/data
   step "serve a file to read" serve --rdma data=/tmp/data --read-only
-  step "another server of the same file: the store goes on" during again "$uri?ro&timeout=2000" \
+  step "another server of the same file: the store goes on" during again "$uri?ro&timeout=2000&queues=3" \
     restart --rdma data=/tmp/data --read-only
   kill_server
   step "serve once more" serve --rdma data=memory:1M
-  step "the network is away for a while: the store goes on" during network "$uri?timeout=5000" network_away
-  step "the same with a cache: no write is lost" during cache_network "$uri?timeout=5000" network_away
-  step "the server is killed while a cache has pages to write" during cache_killed "$uri?timeout=2000" kill_server
+  step "the network is away for a while: the store goes on" during network "$uri?timeout=5000&queues=3" network_away
+  step "the same with a cache: no write is lost" during cache_network "$uri?timeout=5000&queues=3" network_away
+  step "the server is killed while a cache has pages to write" during cache_killed "$uri?timeout=2000&queues=3" kill_server
 }

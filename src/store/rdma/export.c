@@ -97,6 +97,10 @@ static int open_file(struct gn_export *x, const char *path, struct gn_error *err
 		    "%s: another program has this file open to write it; end that program, or lend "
 		    "the file with --read-only",
 		    path);
+	if (rc == -GN_ENOENT)
+		return gn_error_set(
+		    error, rc,
+		    "%s: there is no such file; check the path ('truncate -s SIZE FILE' makes a file)", path);
 	return rc ? rc : load(x, error);
 }
 

@@ -27,11 +27,13 @@ enum { REJECT_NO_LISTENER = 8, REJECT_BY_SERVER = 28 };
 int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
                  struct gn_error *error)
 {
+	const int literal = strchr(address->host, ':') != NULL;
+
 	memset(peer, 0, sizeof *peer);
 	peer->address = *address;
 	peer->timeout_ns = timeout_ns;
-	snprintf(peer->label, sizeof peer->label, "rdma://%s:%s/%s", address->host, address->port,
-	         address->name);
+	snprintf(peer->label, sizeof peer->label, "rdma://%s%s%s:%s/%s", literal ? "[" : "", address->host,
+	         literal ? "]" : "", address->port, address->name);
 	pthread_mutex_init(&peer->mutex, NULL);
 	if (getrandom(&peer->session, sizeof peer->session, 0) == (ssize_t)sizeof peer->session)
 		return 0;
@@ -159,7 +161,9 @@ static int explain(const struct gn_link *l, const struct rdma_cm_event *event, s
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
-	case RDMA_CM_EVENT_ROUTE_ERROR: return unreachable(l, event->status, error);
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return event->status == -ETIMEDOUT ? no_answer(l, error)
+		                                   : unreachable(l, event->status, error);
 	case RDMA_CM_EVENT_UNREACHABLE: return no_answer(l, error);
 	case RDMA_CM_EVENT_REJECTED: return rejected(l, event, error);
 	default:
