@@ -8,6 +8,8 @@
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
  *               of its controller, which this process drives through VFIO
+ *   rdma:       `rdma://n7/data` what `grapnel serve --rdma` lends on another machine under that name: memory
+ *               or a file, behind queue pairs that a software controller serves
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -30,6 +32,12 @@
  * and the slot of one that is lost stays lost until the store is closed. Kernels do not see writes of the
  * host that timed out, nor the host those of kernels; after one, close the store before you write these
  * blocks from the other side.
+ *
+ * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`; each queue pair has a
+ * connection of its own. The library must have been built with librdmacm. Transfers over a connection that is
+ * lost fail with GN_NVME_HOST_PATH; they are not tried again. The store connects again, and goes on if the
+ * server holds what it was given. If it may have lost bytes, all accesses fail until the store is closed
+ * and opened again (docs/rdma.md). What was written is in the server's file after gn_store_flush.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *
@@ -146,8 +154,9 @@ struct gn_store_options {
  * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
  * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY
  * (another store writes this file; the kernel or another process has the drive), -GN_ENODEV (nvme: no such
- * drive), -GN_ENOSPC (host:PATH: no room for the file), -GN_ETIMEDOUT (nvme: the controller does not answer),
- * -GN_EIO; says which and what to do.
+ * drive; rdma: no device reaches the server), -GN_ENOSPC (host:PATH: no room for the file), -GN_ETIMEDOUT
+ * (nvme: the controller does not answer; rdma: the host), -GN_EROFS (rdma: a region that is lent read-only,
+ * without ro), -GN_EIO; says which and what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
                   const struct gn_store_options *options, struct gn_error *error);

@@ -57,7 +57,7 @@ fi
 inside apt-get install -y --no-install-recommends dpkg-dev
 inside apt-get build-dep -y --no-install-recommends ./
 inside sh tests/system/debian.sh /grapnel /grapnel/build/debian
-inside apt-get purge -y --autoremove liburing-dev libboost-context-dev libjansson-dev libxxhash-dev zlib1g-dev
+inside apt-get purge -y --autoremove librdmacm-dev libibverbs-dev liburing-dev libboost-context-dev libjansson-dev libxxhash-dev zlib1g-dev
 inside sh -c 'apt-get install -y --no-install-recommends ./build/debian/libgrapnel0.1_*.deb ./build/debian/libgrapnel-dev_*.deb ./build/debian/grapnel_*.deb'
 inside sh tests/system/tutorial.sh /grapnel '' /grapnel/build/tutorial
 inside grapnel sim run mt --size 64 --config dualopt.conf
