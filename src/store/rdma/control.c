@@ -138,10 +138,15 @@ static int receive(struct gn_control *c, struct gn_link *l, uint32_t k)
 
 static int prepare(struct gn_link *l)
 {
+	struct gn_control *c = (struct gn_control *)l->user;
+	struct ibv_wc old;
 	int rc = 0;
 
+	/* The receives of an earlier connection have ended; nobody may have taken that from the queue. */
+	while (ibv_poll_cq(c->arrived, 1, &old) == 1)
+		;
 	for (uint32_t k = 0; k < GN_CONTROL_NOTES && !rc; k++)
-		rc = receive((struct gn_control *)l->user, l, k);
+		rc = receive(c, l, k);
 	return rc;
 }
 
@@ -206,24 +211,33 @@ static int no_end(struct gn_control *c, struct gn_error *error)
 	return gn_peer_say(c->peer, error);
 }
 
-/* Ask the server to bring its memory into its file. */
-static int ask(struct gn_control *c, struct gn_error *error)
+static int verdict(struct gn_control *c, int32_t code, struct gn_error *error)
 {
-	const struct gn_hello_note note = {GN_HELLO_FLUSH, ++c->flushes, 0};
-	char *out = note_at(c, GN_CONTROL_NOTES);
-	int32_t code = 0;
-	int rc;
-
-	gn_hello_put_note((uint8_t *)out, &note);
-	rc = insist(c, GN_NVME_FLUSH, 0, out, GN_HELLO_NOTE_BYTES, error);
-	if (rc)
-		return rc;
-	if (!await_done(c, &code))
-		return no_end(c, error);
 	return code ? gn_error_set(error, code == -GN_ENOSPC ? -GN_ENOSPC : -GN_EIO,
 	                           "%s: the server cannot write its file (%s); see what it printed",
 	                           c->peer->label, gn_error_name(code))
 	            : 0;
+}
+
+/* Ask the server to bring its memory into its file; again if the connection is lost meanwhile. */
+static int ask(struct gn_control *c, struct gn_error *error)
+{
+	const uint64_t deadline = simt_clock_ns() + c->peer->timeout_ns;
+	const struct gn_hello_note note = {GN_HELLO_FLUSH, ++c->flushes, 0};
+	char *out = note_at(c, GN_CONTROL_NOTES);
+	int32_t code = 0;
+
+	do {
+		int rc;
+
+		gn_hello_put_note((uint8_t *)out, &note);
+		rc = insist(c, GN_NVME_FLUSH, 0, out, GN_HELLO_NOTE_BYTES, error);
+		if (rc)
+			return rc;
+		if (await_done(c, &code))
+			return verdict(c, code, error);
+	} while (!is_up(c) && simt_clock_ns() < deadline);
+	return no_end(c, error);
 }
 
 int gn_control_flush(struct gn_control *control, struct gn_error *error)

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <grapnel/simt.h>
@@ -21,72 +20,6 @@ enum { PIECES_MOST = 4, RETRIES = 7 };
 enum { ACK_TIMEOUT = 16 };
 /* Reasons of a refusal by the connection manager (InfiniBand specification, 12.6.7.2). */
 enum { REJECT_NO_LISTENER = 8, REJECT_BY_SERVER = 28 };
-
-/* ---- the peer ---- */
-
-int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
-                 struct gn_error *error)
-{
-	const int literal = strchr(address->host, ':') != NULL;
-
-	memset(peer, 0, sizeof *peer);
-	peer->address = *address;
-	peer->timeout_ns = timeout_ns;
-	snprintf(peer->label, sizeof peer->label, "rdma://%s%s%s:%s/%s", literal ? "[" : "", address->host,
-	         literal ? "]" : "", address->port, address->name);
-	pthread_mutex_init(&peer->mutex, NULL);
-	if (getrandom(&peer->session, sizeof peer->session, 0) == (ssize_t)sizeof peer->session)
-		return 0;
-	return gn_error_set(error, -GN_EIO, "%s: the system gives no random number: %s", peer->label,
-	                    strerror(errno));
-}
-
-void gn_peer_fini(struct gn_peer *peer)
-{
-	if (peer->pd)
-		ibv_dealloc_pd(peer->pd);
-	pthread_mutex_destroy(&peer->mutex);
-}
-
-void gn_peer_lost(struct gn_peer *peer, const char *why)
-{
-	pthread_mutex_lock(&peer->mutex);
-	snprintf(peer->lost, sizeof peer->lost, "%s", why);
-	pthread_mutex_unlock(&peer->mutex);
-}
-
-int gn_peer_is_gone(const struct gn_peer *peer)
-{
-	return simt_load_acquire_sys_u32(&peer->gone) != 0;
-}
-
-int gn_peer_say(struct gn_peer *peer, struct gn_error *error)
-{
-	int rc;
-
-	pthread_mutex_lock(&peer->mutex);
-	if (peer->gone)
-		rc = gn_error_set(
-		    error, -GN_EIO,
-		    "%s: %s; bytes that were written and not flushed may be lost: close the store, "
-		    "open it again and check the data",
-		    peer->label, peer->lost);
-	else
-		rc = gn_error_set(
-		    error, -GN_EIO,
-		    "%s: the connection is lost: %s; it is tried again every second as long as the "
-		    "store is open, so start the server again or mend the network",
-		    peer->label, peer->lost);
-	pthread_mutex_unlock(&peer->mutex);
-	return rc;
-}
-
-/* The server no longer has what this store read and wrote. */
-static void give_up(struct gn_peer *peer, const char *why)
-{
-	gn_peer_lost(peer, why);
-	simt_store_release_sys_u32(&peer->gone, 1);
-}
 
 /* ---- events of the connection manager ---- */
 
@@ -341,7 +274,7 @@ static int accept_answer(struct gn_link *l, const struct gn_hello_answer *answer
 	if (region->instance == answer->instance && region->bytes == answer->bytes &&
 	    region->block == answer->block && region->flags == answer->flags)
 		return 0;
-	give_up(l->peer, "the server was started again");
+	gn_peer_give_up(l->peer, "the server was started again");
 	return gn_peer_say(l->peer, error);
 }
 
@@ -401,7 +334,8 @@ void gn_link_close(struct gn_link *link)
 		rdma_destroy_event_channel(link->channel);
 	link->id = NULL;
 	link->channel = NULL;
-	link->state = GN_LINK_DOWN;
+	if (link->state != GN_LINK_DOWN) /* others may look at a link that is down */
+		link->state = GN_LINK_DOWN;
 }
 
 void gn_link_fini(struct gn_link *link)

@@ -33,7 +33,7 @@ struct gn_peer {
 	uint32_t entries; /* of one completion queue, at most */
 	/* Guarded by the mutex: why the last link broke; "" before. */
 	pthread_mutex_t mutex;
-	char lost[200];
+	char lost[300];
 	uint32_t
 	    gone; /* 1: another instance of the region is there, or none: the store must be opened again */
 };
@@ -69,6 +69,10 @@ void gn_peer_fini(struct gn_peer *peer);
 
 /* gn_peer_lost - remember why a link broke. Any thread. */
 void gn_peer_lost(struct gn_peer *peer, const char *why);
+
+/* gn_peer_give_up - the server no longer has what the store has read and written: only a new store goes on.
+ */
+void gn_peer_give_up(struct gn_peer *peer, const char *why);
 
 /* gn_peer_say - a message about a connection that is lost: why, and what to do. Returns -GN_EIO. */
 int gn_peer_say(struct gn_peer *peer, struct gn_error *error);

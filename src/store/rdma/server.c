@@ -25,23 +25,30 @@ static int no_manager(struct gn_error *error)
 	                    strerror(errno));
 }
 
-static int listen_on(struct gn_server *s, const char *address, const char *port, struct gn_error *error)
+/* Returns 0 or an errno value. */
+static int bind_to(struct gn_server *s, const char *address, const char *port, int family)
 {
-	const char *where = address ? address : "all addresses";
 	struct addrinfo hints, *list = NULL;
 	int rc;
 
 	memset(&hints, 0, sizeof hints);
 	hints.ai_flags = AI_PASSIVE;
-	hints.ai_family = address ? AF_UNSPEC : AF_INET6; /* :: takes IPv4 too */
+	hints.ai_family = family;
 	hints.ai_socktype = SOCK_STREAM;
-	rc = getaddrinfo(address, port, &hints, &list);
-	if (rc)
-		return gn_error_set(error, -GN_ENOENT,
-		                    "%s, port %s: not an address (%s); give one of this machine", where, port,
-		                    gai_strerror(rc));
+	if (getaddrinfo(address, port, &hints, &list))
+		return EADDRNOTAVAIL;
 	rc = rdma_bind_addr(s->listener, list->ai_addr) ? errno : 0;
 	freeaddrinfo(list);
+	return rc;
+}
+
+static int listen_on(struct gn_server *s, const char *address, const char *port, struct gn_error *error)
+{
+	const char *where = address ? address : "all addresses";
+	int rc = bind_to(s, address, port, address ? AF_UNSPEC : AF_INET6); /* :: takes IPv4, too */
+
+	if (rc && rc != EADDRINUSE && !address)
+		rc = bind_to(s, address, port, AF_INET);
 	if (rc == EADDRINUSE)
 		return gn_error_set(error, -GN_EBUSY, "%s: port %s is taken; give another with --port", where,
 		                    port);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/rdma/link.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <grapnel/simt.h>
+
+int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
+                 struct gn_error *error)
+{
+	const int literal = strchr(address->host, ':') != NULL;
+
+	memset(peer, 0, sizeof *peer);
+	peer->address = *address;
+	peer->timeout_ns = timeout_ns;
+	snprintf(peer->label, sizeof peer->label, "rdma://%s%s%s:%s/%s", literal ? "[" : "", address->host,
+	         literal ? "]" : "", address->port, address->name);
+	pthread_mutex_init(&peer->mutex, NULL);
+	if (getrandom(&peer->session, sizeof peer->session, 0) == (ssize_t)sizeof peer->session)
+		return 0;
+	return gn_error_set(error, -GN_EIO, "%s: the system gives no random number: %s", peer->label,
+	                    strerror(errno));
+}
+
+void gn_peer_fini(struct gn_peer *peer)
+{
+	if (peer->pd)
+		ibv_dealloc_pd(peer->pd);
+	pthread_mutex_destroy(&peer->mutex);
+}
+
+void gn_peer_lost(struct gn_peer *peer, const char *why)
+{
+	pthread_mutex_lock(&peer->mutex);
+	if (!peer->gone)
+		snprintf(peer->lost, sizeof peer->lost, "%s", why);
+	pthread_mutex_unlock(&peer->mutex);
+}
+
+int gn_peer_is_gone(const struct gn_peer *peer)
+{
+	return simt_load_acquire_sys_u32(&peer->gone) != 0;
+}
+
+int gn_peer_say(struct gn_peer *peer, struct gn_error *error)
+{
+	int rc;
+
+	pthread_mutex_lock(&peer->mutex);
+	if (peer->gone)
+		rc = gn_error_set(
+		    error, -GN_EIO,
+		    "%s: %s; bytes that were written and not flushed may be lost: close the store, "
+		    "open it again and check the data",
+		    peer->label, peer->lost);
+	else
+		rc = gn_error_set(
+		    error, -GN_EIO,
+		    "%s: the connection is lost: %s; it is tried again every second as long as the "
+		    "store is open, so start the server again or mend the network",
+		    peer->label, peer->lost);
+	pthread_mutex_unlock(&peer->mutex);
+	return rc;
+}
+
+void gn_peer_give_up(struct gn_peer *peer, const char *why)
+{
+	gn_peer_lost(peer, why);
+	pthread_mutex_lock(&peer->mutex);
+	simt_store_release_sys_u32(&peer->gone, 1);
+	pthread_mutex_unlock(&peer->mutex);
+}
