@@ -84,9 +84,9 @@ case_rdma_many() {
   step "an IPv4 address" nvme_check end "rdma://10.9.0.2/one"
   nvme_check array "rdma://$far/one" 4096 >/tmp/first.log 2>&1 &
   first=$!
-  step "two stores at once: the second" nvme_check offsets "rdma://$far/two?timeout=60000"
+  step "two stores at once: the second" nvme_check offsets "rdma://$far/two"
   step "two stores at once: the first" wait "$first"
-  step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K&timeout=60000"
+  step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K"
   step "stop" stop
 }
 
@@ -198,19 +198,19 @@ case_rdma_lost() {
   devices
   uri="rdma://$far/data"
   step "serve" serve --rdma data=memory:1M
-  step "the server is killed under load" during killed "$uri?timeout=2000&queues=3" kill_server
+  step "the server is killed under load" during killed "$uri?queues=3" kill_server
   step "serve again" serve --rdma data=memory:1M
-  step "the server ends under load" during killed "$uri?timeout=2000&queues=3" stop
+  step "the server ends under load" during killed "$uri?queues=3" stop
   step "serve memory" serve --rdma data=memory:1M
-  step "another server: the store must be opened again" during reopen "$uri?timeout=2000&queues=3" restart --rdma data=memory:1M
+  step "another server: the store must be opened again" during reopen "$uri?queues=3" restart --rdma data=memory:1M
   kill_server
   head -c 300000 /dev/urandom >/tmp/data
   step "serve a file to read" serve --rdma data=/tmp/data --read-only
-  step "another server of the same file: the store goes on" during again "$uri?ro&timeout=2000&queues=3" \
+  step "another server of the same file: the store goes on" during again "$uri?ro&queues=3" \
     restart --rdma data=/tmp/data --read-only
   kill_server
   step "serve once more" serve --rdma data=memory:1M
-  step "the network is away for a while: the store goes on" during network "$uri?timeout=5000&queues=3" network_away
-  step "the same with a cache: no write is lost" during cache_network "$uri?timeout=5000&queues=3" network_away
-  step "the server is killed while a cache has pages to write" during cache_killed "$uri?timeout=2000&queues=3" kill_server
+  step "the network is away for a while: the store goes on" during network "$uri?queues=3" network_away
+  step "the same with a cache: no write is lost" during cache_network "$uri?queues=3" network_away
+  step "the server is killed while a cache has pages to write" during cache_killed "$uri?queues=3" kill_server
 }

@@ -145,8 +145,8 @@ static void case_killed(void)
 	check(gn_store_read_host(store, 0, host, PIECE, &error) == -GN_EIO, "the host's read fails", 0);
 	check(strstr(error.text, "the connection is lost") != NULL, "it says what to do", 0);
 	printf("%s\n", error.text);
-	/* Deadlines are two seconds: each of three waits one, on a machine that is slow. */
-	check(simt_clock_ns() - began < 60 * (uint64_t)SECOND_NS, "failures come in time", 0);
+	/* Deadlines are ten seconds, and the machine is slow. */
+	check(simt_clock_ns() - began < 100 * (uint64_t)SECOND_NS, "failures come in time", 0);
 	check(gn_store_flush(store, &error) == -GN_EIO, "a flush fails", 0);
 }
 

@@ -122,6 +122,7 @@ static void take(struct gn_server *s, struct gn_connection *c, struct rdma_cm_id
 	c->index = request->index;
 	c->flags = request->flags;
 	c->flush = GN_FLUSH_NONE;
+	c->established = 0;
 	c->sending = 0;
 	id->context = c;
 	if (!make_queue_pair(s, c) && !answer(s, c))

@@ -9,7 +9,8 @@
 
 #include <grapnel/simt.h>
 
-enum { LOOK_MS = 50 }; /* a link that its engine has broken is seen so late at most */
+enum { PATIENCE_MS = 5000 }; /* what fails is tried again, and the store may be closed meanwhile */
+enum { LOOK_MS = 50 };       /* a link that its engine has broken is seen so late at most */
 #define RETRY_NS 1000000000u
 
 /* What connecting says, without the name of the store in front. */
@@ -25,6 +26,7 @@ static int connect_again(struct gn_link *link)
 	struct gn_error e = {0, ""};
 	int rc;
 
+	link->patience_ms = PATIENCE_MS;
 	gn_link_close(link);
 	rc = gn_link_resolve(link, &e);
 	rc = rc ? rc : gn_link_join(link, &e);

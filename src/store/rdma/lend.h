@@ -41,6 +41,7 @@ struct gn_connection {
 	unsigned export_; /* index */
 	uint64_t session;
 	uint16_t index, flags;
+	int established;
 	uint16_t generation; /* counts the uses of this place */
 	enum gn_flush_state flush;
 	uint32_t flush_number;

@@ -11,13 +11,14 @@
 
 #include <grapnel/simt.h>
 
-enum { RESOLVE_MS = 2000, STEP_MS = 5000 };
+/* A lost message of the connection manager is sent again after 4.3 s: time for three. */
+enum { RESOLVE_MS = 2000, PATIENCE_MS = 15000 };
 enum { PIECES_MOST = 4, RETRIES = 7 };
 /*
- * A packet that is not acknowledged is sent again after 4.096 us * 2^16 = 0.27 s or up to four times that,
- * seven times. Then the connection is lost.
+ * A packet that is not acknowledged is sent again after 4.096 us * 2^18 = 1.1 s or up to four times that,
+ * seven times. Then the connection is lost, unless the time-out of the store passes before.
  */
-enum { ACK_TIMEOUT = 16 };
+enum { ACK_TIMEOUT = 18 };
 /* Reasons of a refusal by the connection manager (InfiniBand specification, 12.6.7.2). */
 enum { REJECT_NO_LISTENER = 8, REJECT_BY_SERVER = 28 };
 
@@ -109,7 +110,7 @@ static int explain(const struct gn_link *l, const struct rdma_cm_event *event, s
 static int await(struct gn_link *l, enum rdma_cm_event_type wanted, struct gn_hello_answer *answer,
                  struct gn_error *error)
 {
-	struct rdma_cm_event *event = next_event(l, simt_clock_ns() + STEP_MS * (uint64_t)1000000);
+	struct rdma_cm_event *event = next_event(l, simt_clock_ns() + l->patience_ms * (uint64_t)1000000);
 	int rc = 0;
 
 	if (!event)
@@ -305,6 +306,7 @@ void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, ui
 	link->index = index;
 	link->flags = flags;
 	link->state = GN_LINK_DOWN;
+	link->patience_ms = PATIENCE_MS;
 	pthread_mutex_init(&link->mutex, NULL);
 }
 
@@ -344,9 +346,14 @@ void gn_link_fini(struct gn_link *link)
 	pthread_mutex_destroy(&link->mutex);
 }
 
+/*
+ * A link that is up is said to be unreachable also when the system has to ask again for the server's hardware
+ * address. The device knows better.
+ */
 static int is_news(enum rdma_cm_event_type type)
 {
-	return type != RDMA_CM_EVENT_ADDR_CHANGE && type != RDMA_CM_EVENT_TIMEWAIT_EXIT;
+	return type != RDMA_CM_EVENT_ADDR_CHANGE && type != RDMA_CM_EVENT_TIMEWAIT_EXIT &&
+	       type != RDMA_CM_EVENT_UNREACHABLE;
 }
 
 void gn_link_watch(struct gn_link *link)

@@ -52,6 +52,7 @@ struct gn_link {
 	struct rdma_cm_id *id;
 	struct ibv_qp *qp;
 	struct ibv_cq *cq, *receive_cq; /* receive_cq NULL: the same */
+	uint32_t patience_ms;           /* for each step of connecting */
 	uint32_t depth;                 /* work requests in flight, at most */
 	uint64_t address;               /* of the region in the server's memory */
 	uint32_t key;
@@ -86,8 +87,8 @@ void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, ui
  * gn_link_resolve - find the device that reaches the server. The first link of a peer sets verbs and pd.
  * gn_link_join - connect; cq and depth are set. The link is up. If another instance of the region answers,
  * the peer is gone.
- * Both wait no longer than a few seconds. Return 0 or a negative code with the message set; then the link is
- * down. The link is the caller's alone.
+ * Both wait no longer than patience_ms for each of three steps. Return 0 or a negative code with the message
+ * set; then the link is down. The link is the caller's alone.
  */
 int gn_link_resolve(struct gn_link *link, struct gn_error *error);
 int gn_link_join(struct gn_link *link, struct gn_error *error);

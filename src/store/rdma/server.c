@@ -149,6 +149,12 @@ const char *gn_server_devices(const struct gn_server *server)
 
 /* ---- run ---- */
 
+/* As for a store, one that is established is not ended because a hardware address is asked for. */
+static int ends(const struct gn_connection *c, enum rdma_cm_event_type type)
+{
+	return type != RDMA_CM_EVENT_ADDR_CHANGE && !(c->established && type == RDMA_CM_EVENT_UNREACHABLE);
+}
+
 static void handle(struct gn_server *s, struct rdma_cm_event *event)
 {
 	const enum rdma_cm_event_type type = event->event;
@@ -163,7 +169,9 @@ static void handle(struct gn_server *s, struct rdma_cm_event *event)
 	rdma_ack_cm_event(event);
 	if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
 		gn_server_request(s, id, &request, hello);
-	else if (c && type != RDMA_CM_EVENT_ESTABLISHED && type != RDMA_CM_EVENT_ADDR_CHANGE)
+	else if (c && type == RDMA_CM_EVENT_ESTABLISHED)
+		c->established = 1;
+	else if (c && ends(c, type))
 		gn_server_drop(s, c);
 }
 
