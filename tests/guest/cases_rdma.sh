@@ -46,6 +46,7 @@ ready() {
 
 # serve OPTION... - the same, and wait until it is ready. Its process is $server.
 serve() {
+  : >/tmp/serve.log # or the last server's would say that this one is ready
   grapnel serve --listen "$there" "$@" >/tmp/serve.log 2>&1 & # not a function, of which $! is a shell
   server=$!
   ready
