@@ -89,6 +89,10 @@ struct gn_store_view {
 	uint32_t host_queues;    /* GN_STORE_QUEUES: of the host, behind the others; writes ask them too */
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
+	/* A stripe has so many members, each with queue pairs of its own: queue[members][...]. 0: no stripe.
+	 */
+	uint32_t members;
+	uint32_t unit_log2; /* of a stripe: log2 of the bytes that lie together on a member */
 };
 
 /* A failed transfer: the library's code and what the device said. */
@@ -123,6 +127,8 @@ struct gn_fault_plan {
 	uint32_t fail_status;   /* status field, such as GN_NVME_UNRECOVERED_READ; 0 for a fitting one */
 	uint32_t torn_ppm;      /* half of the data moves, then GN_NVME_DATA_TRANSFER_ERROR */
 	uint32_t writes_only;   /* 1: reads do not suffer */
+	uint32_t member;        /* of a stripe: only the member with this number suffers, from 1; 0: all */
+	uint64_t first;         /* number of the first command of a queue that may suffer */
 };
 
 /* Zero is a good default for every member. What the URI says wins. */
@@ -215,7 +221,8 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
  * All runs are in flight together. Waits for the device, at most timeout_ns. After it the lanes of mask see
  * the bytes of all; other threads see them after a release by these lanes. Returns each lane's own status:
- * 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a lane with wants 0.
+ * 0, -GN_EIO (see device), -GN_ETIMEDOUT, -GN_EINVAL (more than transfer_bytes, or the run crosses from one
+ * unit of a stripe to the next); 0 to a lane with wants 0.
  */
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes);
@@ -224,8 +231,9 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
  * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
  * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes; the
  * bytes there are dropped. After a return of 0 the bytes are in the store (not necessarily on the medium:
- * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full),
- * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
+ * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full), -GN_EINVAL
+ * (as for gn_store_read_warp), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may
+ * still land), -GN_EROFS.
  */
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                    uint64_t offset, const void *from, uint32_t bytes);

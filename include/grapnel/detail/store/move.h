@@ -14,10 +14,53 @@ SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
 	return &s->queue[simt_processor() % s->queue_count];
 }
 
-SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, uint32_t blocks)
+/*
+ * Where a transfer goes: the queue pair, and the offset in what lies behind it. The queue pairs of a store,
+ * or of a member of a stripe, begin at base.
+ */
+struct gn__store_place {
+	const struct gn_nvmeq *base, *q;
+	uint64_t offset;
+	int32_t code; /* 0, or -GN_EINVAL: the bytes have no single place */
+};
+
+/*
+ * The place of a stripe's bytes. A row of the stripe is a unit of every member. The lanes of a warp may get
+ * queue pairs of different members. Bytes that cross from a unit to the next are refused.
+ */
+SIMT_NOINLINE_FN struct gn__store_place gn__stripe_place(const struct gn_store_view *s, uint64_t offset,
+                                                         uint32_t bytes)
 {
+	const uint64_t unit = offset >> s->unit_log2, row = unit / s->members;
+	const uint64_t inside = offset & ((1ull << s->unit_log2) - 1);
+	const uint32_t queues = s->queue_count + s->host_queues;
+	struct gn__store_place p;
+
+	p.base = s->queue + (size_t)(unit - row * s->members) * queues;
+	p.q = p.base + simt_processor() % s->queue_count;
+	p.offset = row << s->unit_log2 | inside;
+	p.code = inside + bytes > 1ull << s->unit_log2 ? -GN_EINVAL : 0;
+	return p;
+}
+
+SIMT_FN struct gn__store_place gn__store_place(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
+{
+	struct gn__store_place p = {s->queue, NULL, offset, 0};
+
+	if (simt_unlikely(s->members))
+		return gn__stripe_place(s, offset, bytes);
+	p.q = gn__store_queue(s);
+	return p;
+}
+
+/* May a write that timed out still change these bytes? */
+SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, const struct gn__store_place *p,
+                                   uint32_t bytes)
+{
+	const uint32_t block = p->q->block_bytes;
+
 	for (uint32_t k = 0; k < s->queue_count + s->host_queues; k++)
-		if (gn_nvmeq_write_hazard(&s->queue[k], lba, blocks))
+		if (gn_nvmeq_write_hazard(&p->base[k], p->offset / block, (bytes + block - 1) / block))
 			return 1;
 	return 0;
 }
@@ -138,19 +181,19 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 /*
  * The transfers of many lanes through a queue pair. Slots are taken, used and given back in one loop. The
  * lanes of a warp can need each other's slots, and after a loop of its own a lane with a slot might have to
- * stand still until other lanes, which still wait for slots, leave that loop. The lanes of a warp run on one
- * processor, so they use one queue pair.
+ * stand still until other lanes, which still wait for slots, leave that loop. Each lane serves the queue pair
+ * that it waits for; those of a warp are one, or on a stripe one a member.
  */
-SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask,
+SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_nvmeq *q, uint32_t mask,
                                                               int wants, uint32_t opcode, uint64_t offset,
-                                                              void *memory, uint32_t bytes)
+                                                              void *memory, uint32_t bytes,
+                                                              uint64_t timeout_ns)
 {
-	const struct gn_nvmeq *q = gn__store_queue(s);
 	struct gn__store_move m = {
 	    (uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}, 0, 0};
 	uint32_t parts, ready;
 
-	m.deadline = simt_clock_ns() + s->timeout_ns;
+	m.deadline = simt_clock_ns() + timeout_ns;
 	for (;;) {
 		gn__store_move_on(q, &m);
 		parts = simt_or_u32(mask, 1u << m.part);
@@ -176,10 +219,16 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes)
 {
-	struct gn_store_status ok = {0, 0};
+	struct gn_store_status ok = {0, 0}, status;
+	struct gn__store_place p;
 
-	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_move_blocks(s, mask, wants, GN_NVME_READ, offset, to, bytes);
+	if (s->kind == GN_STORE_QUEUES) {
+		p = gn__store_place(s, offset, bytes);
+		ok.code = wants ? p.code : 0;
+		status = gn__store_move_blocks(p.q, mask, wants && !p.code, GN_NVME_READ, p.offset, to, bytes,
+		                               s->timeout_ns);
+		return ok.code ? ok : status;
+	}
 	simt_copy_each(mask, simt_ballot(mask, wants), to, s->memory + offset, (bytes + 15) & ~15u);
 	return ok;
 }
@@ -203,24 +252,35 @@ SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t
 	return simt__copy_lines_element(mask, wants, to, from, ask);
 }
 
-SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                   uint64_t offset, const void *from, uint32_t bytes)
+/* gn_store_write_warp to queue pairs. */
+SIMT_FN struct gn_store_status gn__store_write_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes)
 {
+	const struct gn__store_place p = gn__store_place(s, offset, bytes);
 	struct gn_store_status refused = {0, 0}, status;
 
 	if (wants && s->read_only)
 		refused.code = -GN_EROFS;
-	else if (wants && s->kind == GN_STORE_QUEUES &&
-	         gn__store_write_hazard(s, offset / s->block_bytes,
-	                                (bytes + s->block_bytes - 1) / s->block_bytes))
+	else if (wants && p.code)
+		refused.code = p.code;
+	else if (wants && gn__store_write_hazard(s, &p, bytes))
 		refused.code = -GN_EBUSY;
-	wants = wants && !refused.code;
-	if (s->kind == GN_STORE_QUEUES) {
-		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from,
-		                               bytes);
-		return refused.code ? refused : status;
-	}
-	simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
+	status = gn__store_move_blocks(p.q, mask, wants && !refused.code, GN_NVME_WRITE, p.offset,
+	                               (void *)(uintptr_t)from, bytes, s->timeout_ns);
+	return refused.code ? refused : status;
+}
+
+SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                   uint64_t offset, const void *from, uint32_t bytes)
+{
+	struct gn_store_status refused = {0, 0};
+
+	if (s->kind == GN_STORE_QUEUES)
+		return gn__store_write_blocks(s, mask, wants, offset, from, bytes);
+	if (wants && s->read_only)
+		refused.code = -GN_EROFS;
+	simt_copy_each(mask, simt_ballot(mask, wants && !refused.code), s->memory + offset, from,
+	               (bytes + 15) & ~15u);
 	return refused;
 }
 
@@ -291,12 +351,12 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 	if (s->kind == GN_STORE_MEMORY)
 		gn__store_take(to, s->memory + offset, bytes);
 	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
+		const struct gn__store_place p = gn__store_place(s, offset, bytes);
 
-		status = gn__store_try_read(q, offset, to, bytes, deadline);
+		status = gn__store_try_read(p.q, p.offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_backoff(q, deadline);
+		status.code = gn__store_backoff(p.q, deadline);
 	}
 	return status;
 }
@@ -322,25 +382,34 @@ SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uin
 	return status;
 }
 
+/* gn_store_write_thread to queue pairs. */
+SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                   const void *from, uint32_t bytes)
+{
+	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+	const struct gn__store_place p = gn__store_place(s, offset, bytes);
+	struct gn_store_status status = {0, 0};
+
+	if (gn__store_write_hazard(s, &p, 1))
+		status.code = -GN_EBUSY;
+	while (!status.code) {
+		status = gn__store_try_write(p.q, p.offset, from, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_backoff(p.q, deadline);
+	}
+	return status;
+}
+
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
                                                      const void *from, uint32_t bytes)
 {
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	struct gn_store_status status = {0, 0};
+	struct gn_store_status ok = {0, 0};
 
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_give(s->memory + offset, from, bytes);
-	else if (gn__store_write_hazard(s, offset / s->block_bytes, 1))
-		status.code = -GN_EBUSY;
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
-
-		status = gn__store_try_write(q, offset, from, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_backoff(q, deadline);
-	}
-	return status;
+	if (s->kind == GN_STORE_QUEUES)
+		return gn__store_write_few(s, offset, from, bytes);
+	gn__store_give(s->memory + offset, from, bytes);
+	return ok;
 }
 
 #endif

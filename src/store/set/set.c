@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/set/set.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the same member twice ---- */
+
+/* What a file: URI names. Returns 0 if it is no file, or none that is there. */
+static int identify(const char *text, struct stat *st)
+{
+	struct gn_uri *uri = (struct gn_uri *)malloc(sizeof *uri);
+	int found =
+	    uri && !gn_uri_parse(uri, text, NULL) && !strcmp(uri->scheme, "file") && !stat(uri->path, st);
+
+	free(uri);
+	return found;
+}
+
+/* Files that are written are locked; of those that are only read nobody else would notice. */
+static int refuse_twice(const struct gn_list *list, struct gn_error *error)
+{
+	struct stat a, b;
+
+	for (unsigned k = 1; k < list->members; k++)
+		for (unsigned other = 0; other < k; other++)
+			if (identify(list->member[k], &a) && identify(list->member[other], &b) &&
+			    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return gn_error_set(
+				    error, -GN_EINVAL,
+				    "%s: members %u and %u are the same file (%s); name each file once",
+				    list->scheme, other + 1, k + 1, list->member[k]);
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int refuse_kind(const struct gn_list *list, unsigned k, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_ENOTSUP,
+	                    "%s: member %u (%s) has no queue pairs: threads load from it by themselves; "
+	                    "take it alone, or give file:, nvme: or memq: stores",
+	                    list->scheme, k + 1, list->member[k]);
+}
+
+static int refuse_nesting(const struct gn_list *list, unsigned k, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_ENOTSUP,
+	                    "%s: member %u (%s) has members itself, and there is no %s of stripes; give "
+	                    "file:, nvme: or memq: stores",
+	                    list->scheme, k + 1, list->member[k], list->scheme);
+}
+
+static int open_member(struct gn_set *set, const struct gn_list *list, unsigned k,
+                       const struct gn_store_options *options, struct gn_error *error)
+{
+	struct gn_store_options o = *options;
+	struct gn_error why = {0, ""};
+	int rc;
+
+	if (o.faults && o.faults->member && o.faults->member != k + 1)
+		o.faults = NULL;
+	rc = gn_store_open(&set->member[k], set->base.machine, list->member[k], &o, &why);
+	if (rc)
+		return gn_error_set(error, rc, "%s: member %u of %u: %s", list->scheme, k + 1, list->members,
+		                    why.text);
+	set->members = k + 1;
+	if (set->member[k]->view.kind != GN_STORE_QUEUES)
+		return refuse_kind(list, k, error);
+	return set->member[k]->view.members ? refuse_nesting(list, k, error) : 0;
+}
+
+/* ---- the view ---- */
+
+static void join(struct gn_store_view *to, const struct gn_store_view *member)
+{
+	if (!to->kind) {
+		*to = *member;
+		return;
+	}
+	to->read_only |= member->read_only;
+	if (to->queue_count > member->queue_count)
+		to->queue_count = member->queue_count;
+	if (to->host_queues < member->host_queues)
+		to->host_queues = member->host_queues;
+	if (to->block_bytes < member->block_bytes)
+		to->block_bytes = member->block_bytes;
+	if (to->transfer_bytes > member->transfer_bytes)
+		to->transfer_bytes = member->transfer_bytes;
+	if (to->timeout_ns < member->timeout_ns)
+		to->timeout_ns = member->timeout_ns;
+}
+
+/*
+ * The queue pairs of a member, as many as of every other. One without queue pairs of the host repeats its
+ * first: they serve only to ask for writes that timed out.
+ */
+static int copy_queues(struct gn_set *set, struct gn_nvmeq *to, const struct gn_store_view *member)
+{
+	const struct gn_store_view *view = &set->base.view;
+	struct simt_machine *machine = set->base.machine;
+	int rc = simt_move(machine, to, member->queue, view->queue_count * sizeof *to);
+
+	for (uint32_t k = 0; k < view->host_queues && !rc; k++) {
+		const uint32_t from = k < member->host_queues ? member->queue_count + k : 0;
+
+		rc = simt_move(machine, &to[view->queue_count + k], &member->queue[from], sizeof *to);
+	}
+	return rc;
+}
+
+static int make_queues(struct gn_set *set, struct gn_error *error)
+{
+	struct gn_store_view *view = &set->base.view;
+	const size_t each = view->queue_count + view->host_queues, bytes = each * sizeof *set->queues;
+	int rc = 0;
+
+	set->queues = (struct gn_nvmeq *)simt_alloc(set->base.machine, set->members * bytes, SIMT_DEVICE);
+	if (!set->queues)
+		return gn_error_set(error, -GN_ENOMEM, "store: out of memory for %zu queue pairs",
+		                    set->members * each);
+	for (unsigned k = 0; k < set->members && !rc; k++)
+		rc = copy_queues(set, &set->queues[k * each], &set->member[k]->view);
+	view->queue = set->queues;
+	return rc ? gn_error_set(error, -GN_EIO, "store: the machine failed: %s",
+	                         simt_message(set->base.machine))
+	          : 0;
+}
+
+int gn_set_open(struct gn_set *set, const struct gn_list *list, const struct gn_store_options *options,
+                int read_only, struct gn_error *error)
+{
+	struct gn_store_options o;
+	int rc = refuse_twice(list, error);
+
+	memset(&o, 0, sizeof o);
+	if (options)
+		o = *options;
+	o.read_only |= read_only;
+	for (unsigned k = 0; k < list->members && !rc; k++) {
+		rc = open_member(set, list, k, &o, error);
+		if (!rc)
+			join(&set->base.view, &set->member[k]->view);
+	}
+	return rc ? rc : make_queues(set, error);
+}
+
+void gn_set_close(struct gn_set *set)
+{
+	for (unsigned k = 0; k < set->members; k++)
+		gn_store_close(set->member[k]);
+	simt_free(set->base.machine, set->queues);
+	set->members = 0;
+	set->queues = NULL;
+}
+
+/* ---- all members ---- */
+
+void gn_set_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
+{
+	const struct gn_set *set = (const struct gn_set *)store;
+	struct gn_store_statistics one;
+
+	for (unsigned k = 0; k < set->members; k++) {
+		gn_store_get_statistics(set->member[k], &one);
+		statistics->reads += one.reads;
+		statistics->writes += one.writes;
+		statistics->read_bytes += one.read_bytes;
+		statistics->written_bytes += one.written_bytes;
+		statistics->failed += one.failed;
+	}
+}
+
+int gn_set_flush(struct gn_store *store, struct gn_error *error)
+{
+	struct gn_set *set = (struct gn_set *)store;
+	int rc = 0;
+
+	for (unsigned k = 0; k < set->members; k++) {
+		const int now = gn_store_flush(set->member[k], rc ? NULL : error);
+
+		rc = rc ? rc : now;
+	}
+	return rc;
+}
