@@ -63,6 +63,29 @@ static int load_file(struct graph_input *in, const struct gn_progress *progress,
 	return rc;
 }
 
+/* The store that has the file's bytes: its first page, with the checksums of all others, must be the file's.
+ */
+static int open_there(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                      struct gn_error *e)
+{
+	char file[GN_GRAPH_FILE_PAGE], store[GN_GRAPH_FILE_PAGE];
+	int rc = tool_far_there(&in->store, machine, &o->far, in->file.bytes, e);
+
+	if (rc)
+		return rc;
+	if (pread(in->file.fd, file, sizeof file, 0) != (ssize_t)sizeof file)
+		return gn_error_set(e, -GN_EIO, "%s: the first page cannot be read; make the file again",
+		                    in->file.name);
+	rc = gn_store_read_host(in->store, 0, store, sizeof store, e);
+	if (!rc && memcmp(file, store, sizeof file))
+		rc =
+		    gn_error_set(e, -GN_EBADMSG,
+		                 "%s: the store does not have the bytes of %s; write them with grapnel store "
+		                 "write, or give --overwrite",
+		                 o->far.store, in->file.name);
+	return rc;
+}
+
 /*
  * The file itself, or a copy of it in memory. What a managed baseline needs of a file the store knows: a
  * mapping, or a copy.
@@ -82,6 +105,8 @@ static int open_sections(struct graph_input *in, struct simt_machine *machine, c
 
 	if (stays_in_file(o)) {
 		rc = open_file(in, machine, o, o->graph, e);
+	} else if (tool_far_is_there(&o->far)) {
+		rc = open_there(in, machine, o, e);
 	} else {
 		rc = tool_far_memory(&in->store, machine, &o->far, in->file.bytes, false, e);
 		if (!rc)

@@ -43,6 +43,7 @@ static const struct tool tools[] = {
     {"net-model", "simulate the rate of small messages between up to 65536 nodes", tool_net_model},
     {"scope", "measure every way to move data on this machine", tool_scope},
     {"sim", "simulate workloads on several GPUs, without or with the DualOpt hardware", tool_sim},
+    {"store", "read and write the bytes of a store, such as a stripe of files or drives", tool_store},
     {"nvme", "drive NVMe drives from user space: list, bind, identify, read, write, measure", tool_nvme},
     {"tune", "derive settings for this machine from a report of grapnel scope", tool_tune},
     {"convert", "convert a graph or a table of another format to a Grapnel file", tool_convert},

@@ -8,6 +8,7 @@
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
  *               of its controller, which this process drives through VFIO
+ *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several file:, memq: or nvme: stores as one
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -59,6 +60,15 @@
  * If another program truncates an open file, reads of the missing bytes fail with GN_NVME_UNRECOVERED_READ
  * for file:; for host: the kernel ends the process (SIGBUS), as with any mapped file. No write makes a file
  * longer.
+ *
+ * A stripe puts the first unit of its bytes on its first member, the second unit on the second, and so on
+ * in turn. Kernels post to the queue pairs of the member that has the bytes, so the members' bandwidth adds
+ * up. Commas separate members and the stripe's own options: `unit=SIZE` (a power of two from 4K to 1G; 64K
+ * by default), `size=SIZE` (bytes to use of each member; without it all must have the same size) and `ro`
+ * (for all members). Each member may have options of its own: `stripe:unit=1M,file:/a?direct=0,file:/b`. In
+ * a path write `%2C` for a comma. struct gn_store_options is for every member. No transfer and no page of a
+ * cache crosses a unit. Members, their order, unit and size say where the bytes are, and nothing of it is
+ * kept: give the same each time. docs/several-stores.md has more.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to

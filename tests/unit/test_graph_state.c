@@ -162,7 +162,7 @@ static void a_small_place_is_refused(void **state)
 static void a_store_that_fails_ends_the_job(void **state)
 {
 	static uint32_t label[6000];
-	const struct gn_fault_plan faults = {1, 0, 0, 0, 0, 0, 1000000, 0, 0, 1, 0, 0};
+	const struct gn_fault_plan faults = {1, 0, 0, 0, 0, 0, 1000000, 0, 0, 1};
 	const struct gn_cc_options o = {GN_CC_AFFOREST, 1};
 	struct gn_store_options store;
 	struct gn_cache_options cache;

@@ -28,8 +28,8 @@ struct gn__store_place {
  * The place of a stripe's bytes. A row of the stripe is a unit of every member. The lanes of a warp may get
  * queue pairs of different members. Bytes that cross from a unit to the next are refused.
  */
-SIMT_NOINLINE_FN struct gn__store_place gn__stripe_place(const struct gn_store_view *s, uint64_t offset,
-                                                         uint32_t bytes)
+SIMT_NOINLINE_FN struct gn__store_place gn__stripe_find(const struct gn_store_view *s, uint64_t offset,
+                                                        uint32_t bytes)
 {
 	const uint64_t unit = offset >> s->unit_log2, row = unit / s->members;
 	const uint64_t inside = offset & ((1ull << s->unit_log2) - 1);
@@ -43,12 +43,12 @@ SIMT_NOINLINE_FN struct gn__store_place gn__stripe_place(const struct gn_store_v
 	return p;
 }
 
-SIMT_FN struct gn__store_place gn__store_place(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
+SIMT_FN struct gn__store_place gn__store_find(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
 {
 	struct gn__store_place p = {s->queue, NULL, offset, 0};
 
 	if (simt_unlikely(s->members))
-		return gn__stripe_place(s, offset, bytes);
+		return gn__stripe_find(s, offset, bytes);
 	p.q = gn__store_queue(s);
 	return p;
 }
@@ -223,7 +223,7 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
 	struct gn__store_place p;
 
 	if (s->kind == GN_STORE_QUEUES) {
-		p = gn__store_place(s, offset, bytes);
+		p = gn__store_find(s, offset, bytes);
 		ok.code = wants ? p.code : 0;
 		status = gn__store_move_blocks(p.q, mask, wants && !p.code, GN_NVME_READ, p.offset, to, bytes,
 		                               s->timeout_ns);
@@ -256,7 +256,7 @@ SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t
 SIMT_FN struct gn_store_status gn__store_write_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
                                                       uint64_t offset, const void *from, uint32_t bytes)
 {
-	const struct gn__store_place p = gn__store_place(s, offset, bytes);
+	const struct gn__store_place p = gn__store_find(s, offset, bytes);
 	struct gn_store_status refused = {0, 0}, status;
 
 	if (wants && s->read_only)
@@ -351,7 +351,7 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 	if (s->kind == GN_STORE_MEMORY)
 		gn__store_take(to, s->memory + offset, bytes);
 	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn__store_place p = gn__store_place(s, offset, bytes);
+		const struct gn__store_place p = gn__store_find(s, offset, bytes);
 
 		status = gn__store_try_read(p.q, p.offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
@@ -387,7 +387,7 @@ SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_store_view *s
                                                    const void *from, uint32_t bytes)
 {
 	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	const struct gn__store_place p = gn__store_place(s, offset, bytes);
+	const struct gn__store_place p = gn__store_find(s, offset, bytes);
 	struct gn_store_status status = {0, 0};
 
 	if (gn__store_write_hazard(s, &p, 1))

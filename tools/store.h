@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.h - the subcommands of grapnel store. */
+#ifndef GN_TOOL_STORE_H
+#define GN_TOOL_STORE_H
+
+#include "tool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int tool_store_read(int argc, char **argv);
+int tool_store_write(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store_move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PIECE = 1 << 20 };
+
+int tool_store_open(struct simt_machine **machine, struct gn_store **store, const char *uri, bool writes,
+                    struct gn_error *e)
+{
+	struct simt_options cpu = {"cpu", 1, 0, SIMT_FAIR, 0};
+	struct gn_store_options how = {0};
+	int rc = simt_open(machine, &cpu, e);
+
+	how.queue_count = 1;
+	how.read_only = !writes;
+	return rc ? rc : gn_store_open(store, *machine, uri, &how, e);
+}
+
+static int copy_out(const struct tool_store_request *r, struct gn_store *store, FILE *to, char *piece,
+                    struct gn_error *e)
+{
+	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
+	const uint64_t end = r->bytes ? r->offset + r->bytes : capacity;
+	uint64_t at = r->offset;
+
+	if (at > capacity || r->bytes > capacity - at)
+		return gn_error_set(
+		    e, -GN_ERANGE, "%s: %llu bytes from byte %llu on are not there: the store has %llu bytes",
+		    r->uri, (unsigned long long)r->bytes, (unsigned long long)at,
+		    (unsigned long long)capacity);
+	while (at < end) {
+		size_t bytes = end - at < PIECE ? (size_t)(end - at) : (size_t)PIECE;
+		int rc = gn_store_read_host(store, at, piece, bytes, e);
+
+		if (rc)
+			return rc;
+		if (fwrite(piece, 1, bytes, to) != bytes)
+			return gn_error_set(e, -GN_EIO, "writing %s failed; check the disk behind it",
+			                    r->file ? r->file : "standard output");
+		at += bytes;
+	}
+	return 0;
+}
+
+/* A file's bytes must fit before the first is written; of a pipe they are not known. */
+static int check_room(const struct tool_store_request *r, const struct gn_store *store, FILE *from,
+                      struct gn_error *e)
+{
+	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
+	struct stat st;
+
+	if (!fstat(fileno(from), &st) && S_ISREG(st.st_mode) &&
+	    (r->offset > capacity || (uint64_t)st.st_size > capacity - r->offset))
+		return gn_error_set(e, -GN_ERANGE,
+		                    "%s: %llu bytes do not fit from byte %llu on: the store has %llu bytes; "
+		                    "nothing was written",
+		                    r->uri, (unsigned long long)st.st_size, (unsigned long long)r->offset,
+		                    (unsigned long long)capacity);
+	return 0;
+}
+
+static int copy_in(const struct tool_store_request *r, struct gn_store *store, FILE *from, char *piece,
+                   struct gn_error *e)
+{
+	uint64_t at = r->offset;
+	size_t bytes;
+	int room = check_room(r, store, from, e);
+
+	if (room)
+		return room;
+	while ((bytes = fread(piece, 1, PIECE, from)) > 0) {
+		int rc = gn_store_write_host(store, at, piece, bytes, e);
+
+		if (rc)
+			return rc;
+		at += bytes;
+	}
+	if (ferror(from))
+		return gn_error_set(e, -GN_EIO, "reading %s failed", r->file ? r->file : "standard input");
+	return gn_store_flush(store, e);
+}
+
+static int move(const struct tool_store_request *r, FILE *file, struct gn_error *e)
+{
+	char *piece = (char *)malloc(PIECE);
+	struct simt_machine *machine = NULL;
+	struct gn_store *store = NULL;
+	int rc = piece ? tool_store_open(&machine, &store, r->uri, r->writes, e)
+	               : gn_error_set(e, -GN_ENOMEM, "out of memory");
+
+	if (!rc)
+		rc = r->writes ? copy_in(r, store, file, piece, e) : copy_out(r, store, file, piece, e);
+	gn_store_close(store);
+	if (machine)
+		simt_close(machine);
+	free(piece);
+	return rc;
+}
+
+int tool_store_move(const struct tool_store_request *r)
+{
+	FILE *file = r->writes ? stdin : stdout;
+	struct gn_error e = {0, ""};
+	int rc;
+
+	if (r->file)
+		file = fopen(r->file, r->writes ? "rbe" : "wbe");
+	if (!file) {
+		gn_error_set(&e, -GN_EIO, "%s: the file cannot be opened; check the path", r->file);
+		return tool_fail(r->subcommand, &e);
+	}
+	rc = move(r, file, &e);
+	if (r->file && fclose(file) && !rc)
+		rc = gn_error_set(&e, -GN_EIO, "%s: writing failed; check the disk", r->file);
+	return rc ? tool_fail(r->subcommand, &e) : TOOL_OK;
+}
