@@ -137,7 +137,7 @@ struct gn_fault_plan {
 	uint32_t fail_status;   /* status field, such as GN_NVME_UNRECOVERED_READ; 0 for a fitting one */
 	uint32_t torn_ppm;      /* half of the data moves, then GN_NVME_DATA_TRANSFER_ERROR */
 	uint32_t writes_only;   /* 1: reads do not suffer */
-	uint32_t member;        /* of a stripe: only the member with this number suffers, from 1; 0: all */
+	uint32_t members;       /* of a stripe or replica: bit k, member k suffers; 0: all do */
 	uint64_t first;         /* number of the first command of a queue that may suffer */
 };
 

@@ -79,8 +79,8 @@ static void every_member_works(void **state)
 	memset(&plan, 0, sizeof plan);
 	options.faults = &plan;
 	plan.fail_ppm = 1000000;
-	for (uint32_t member = 1; member <= 3; member++) {
-		plan.member = member;
+	for (uint32_t member = 0; member < 3; member++) {
+		plan.members = 1u << member;
 		open_uri(t, "stripe:unit=4K,memq:48K,memq:48K,memq:48K", &options);
 		assert_int_equal(move_lanes(t, 4096, 0, 0).failed, 12);
 		gn_store_get_statistics(t->store, &s);
@@ -170,7 +170,7 @@ static void a_member_that_fails_at_any_point_gives_errors_and_no_wrong_bytes(voi
 	options.faults = &plan;
 	plan.fail_ppm = 1000000;
 	for (plan.first = 0; plan.first < 120; plan.first += few_or_all(40, 5)) {
-		plan.member = 1 + plan.first / 5 % 3;
+		plan.members = 1u << plan.first / 5 % 3;
 		open_uri(t, "stripe:unit=4K,memq:24K?queues=1,memq:24K?queues=1,memq:24K?queues=1", &options);
 		walk_open(&w, t, 512);
 		walk_run(&w, t, 1 + (uint32_t)plan.first, 12);

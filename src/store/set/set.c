@@ -59,7 +59,7 @@ static int open_member(struct gn_set *set, const struct gn_list *list, unsigned 
 	struct gn_error why = {0, ""};
 	int rc;
 
-	if (o.faults && o.faults->member && o.faults->member != k + 1)
+	if (o.faults && o.faults->members && !(o.faults->members >> k & 1))
 		o.faults = NULL;
 	rc = gn_store_open(&set->member[k], set->base.machine, list->member[k], &o, &why);
 	if (rc)

@@ -14,53 +14,13 @@ SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
 	return &s->queue[simt_processor() % s->queue_count];
 }
 
-/*
- * Where a transfer goes: the queue pair, and the offset in what lies behind it. The queue pairs of a store,
- * or of a member of a stripe, begin at base.
- */
-struct gn__store_place {
-	const struct gn_nvmeq *base, *q;
-	uint64_t offset;
-	int32_t code; /* 0, or -GN_EINVAL: the bytes have no single place */
-};
-
-/*
- * The place of a stripe's bytes. A row of the stripe is a unit of every member. The lanes of a warp may get
- * queue pairs of different members. Bytes that cross from a unit to the next are refused.
- */
-SIMT_NOINLINE_FN struct gn__store_place gn__stripe_find(const struct gn_store_view *s, uint64_t offset,
-                                                        uint32_t bytes)
+/* Of these queue pairs of one store: may a write that timed out still change these bytes? */
+SIMT_FN int gn__store_write_hazard(const struct gn_nvmeq *q, uint32_t queues, uint64_t offset, uint32_t bytes)
 {
-	const uint64_t unit = offset >> s->unit_log2, row = unit / s->members;
-	const uint64_t inside = offset & ((1ull << s->unit_log2) - 1);
-	const uint32_t queues = s->queue_count + s->host_queues;
-	struct gn__store_place p;
+	const uint32_t block = q->block_bytes;
 
-	p.base = s->queue + (size_t)(unit - row * s->members) * queues;
-	p.q = p.base + simt_processor() % s->queue_count;
-	p.offset = row << s->unit_log2 | inside;
-	p.code = inside + bytes > 1ull << s->unit_log2 ? -GN_EINVAL : 0;
-	return p;
-}
-
-SIMT_FN struct gn__store_place gn__store_find(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
-{
-	struct gn__store_place p = {s->queue, NULL, offset, 0};
-
-	if (simt_unlikely(s->members))
-		return gn__stripe_find(s, offset, bytes);
-	p.q = gn__store_queue(s);
-	return p;
-}
-
-/* May a write that timed out still change these bytes? */
-SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, const struct gn__store_place *p,
-                                   uint32_t bytes)
-{
-	const uint32_t block = p->q->block_bytes;
-
-	for (uint32_t k = 0; k < s->queue_count + s->host_queues; k++)
-		if (gn_nvmeq_write_hazard(&p->base[k], p->offset / block, (bytes + block - 1) / block))
+	for (uint32_t k = 0; k < queues; k++)
+		if (gn_nvmeq_write_hazard(&q[k], offset / block, (bytes + block - 1) / block))
 			return 1;
 	return 0;
 }
@@ -216,18 +176,26 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_nv
 	return m.status;
 }
 
+/* The four functions of store.h for a store over other stores (detail/store/set.h). */
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                     uint64_t offset, void *to, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_view *s, uint64_t offset,
+                                                         void *to, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                          const void *from, uint32_t bytes);
+
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes)
 {
-	struct gn_store_status ok = {0, 0}, status;
-	struct gn__store_place p;
+	struct gn_store_status ok = {0, 0};
 
 	if (s->kind == GN_STORE_QUEUES) {
-		p = gn__store_find(s, offset, bytes);
-		ok.code = wants ? p.code : 0;
-		status = gn__store_move_blocks(p.q, mask, wants && !p.code, GN_NVME_READ, p.offset, to, bytes,
-		                               s->timeout_ns);
-		return ok.code ? ok : status;
+		if (simt_unlikely(s->members))
+			return gn__set_read(s, mask, wants, offset, to, bytes);
+		return gn__store_move_blocks(gn__store_queue(s), mask, wants, GN_NVME_READ, offset, to, bytes,
+		                             s->timeout_ns);
 	}
 	simt_copy_each(mask, simt_ballot(mask, wants), to, s->memory + offset, (bytes + 15) & ~15u);
 	return ok;
@@ -252,36 +220,42 @@ SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t
 	return simt__copy_lines_element(mask, wants, to, from, ask);
 }
 
-/* gn_store_write_warp to queue pairs. */
-SIMT_FN struct gn_store_status gn__store_write_blocks(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                      uint64_t offset, const void *from, uint32_t bytes)
+/*
+ * gn_store_write_warp to the queue pairs of one store.
+ * @q  [queues], the host's among them: all of them are asked for writes that timed out
+ */
+SIMT_FN struct gn_store_status gn__store_write_blocks(const struct gn_nvmeq *q, uint32_t queues,
+                                                      uint32_t mine, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes,
+                                                      uint64_t timeout_ns)
 {
-	const struct gn__store_place p = gn__store_find(s, offset, bytes);
-	struct gn_store_status refused = {0, 0}, status;
+	const int busy = wants && gn__store_write_hazard(q, queues, offset, bytes);
+	struct gn_store_status status;
 
-	if (wants && s->read_only)
-		refused.code = -GN_EROFS;
-	else if (wants && p.code)
-		refused.code = p.code;
-	else if (wants && gn__store_write_hazard(s, &p, bytes))
-		refused.code = -GN_EBUSY;
-	status = gn__store_move_blocks(p.q, mask, wants && !refused.code, GN_NVME_WRITE, p.offset,
-	                               (void *)(uintptr_t)from, bytes, s->timeout_ns);
-	return refused.code ? refused : status;
+	status = gn__store_move_blocks(&q[mine], mask, wants && !busy, GN_NVME_WRITE, offset,
+	                               (void *)(uintptr_t)from, bytes, timeout_ns);
+	if (busy)
+		status.code = -GN_EBUSY;
+	return status;
 }
 
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                    uint64_t offset, const void *from, uint32_t bytes)
 {
-	struct gn_store_status refused = {0, 0};
+	const int32_t code = wants && s->read_only ? -GN_EROFS : 0;
+	struct gn_store_status status = {0, 0};
 
-	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_write_blocks(s, mask, wants, offset, from, bytes);
-	if (wants && s->read_only)
-		refused.code = -GN_EROFS;
-	simt_copy_each(mask, simt_ballot(mask, wants && !refused.code), s->memory + offset, from,
-	               (bytes + 15) & ~15u);
-	return refused;
+	wants = wants && !code;
+	if (s->kind == GN_STORE_MEMORY)
+		simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
+	else if (simt_unlikely(s->members))
+		status = gn__set_write(s, mask, wants, offset, from, bytes);
+	else
+		status = gn__store_write_blocks(s->queue, s->queue_count + s->host_queues,
+		                                simt_processor() % s->queue_count, mask, wants, offset, from,
+		                                bytes, s->timeout_ns);
+	status.code = code ? code : status.code;
+	return status;
 }
 
 /* Read bytes if a slot is free now, else return -GN_EAGAIN. */
@@ -342,23 +316,34 @@ SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
 	}
 }
 
+/* gn_store_read_thread from a queue pair. */
+SIMT_FN struct gn_store_status gn__store_read_few(const struct gn_nvmeq *q, uint64_t offset, void *to,
+                                                  uint32_t bytes, uint64_t timeout_ns)
+{
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
+	struct gn_store_status status = {0, 0};
+
+	while (!status.code) {
+		status = gn__store_try_read(q, offset, to, bytes, deadline);
+		if (status.code != -GN_EAGAIN)
+			return status;
+		status.code = gn__store_backoff(q, deadline);
+	}
+	return status;
+}
+
 SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                                     uint32_t bytes)
 {
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	struct gn_store_status status = {0, 0};
+	struct gn_store_status ok = {0, 0};
 
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_take(to, s->memory + offset, bytes);
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn__store_place p = gn__store_find(s, offset, bytes);
-
-		status = gn__store_try_read(p.q, p.offset, to, bytes, deadline);
-		if (status.code != -GN_EAGAIN)
-			return status;
-		status.code = gn__store_backoff(p.q, deadline);
+	if (s->kind == GN_STORE_QUEUES) {
+		if (simt_unlikely(s->members))
+			return gn__set_read_few(s, offset, to, bytes);
+		return gn__store_read_few(gn__store_queue(s), offset, to, bytes, s->timeout_ns);
 	}
-	return status;
+	gn__store_take(to, s->memory + offset, bytes);
+	return ok;
 }
 
 /* Write bytes if a slot is free now, else return -GN_EAGAIN. The block is read, changed and written. */
@@ -382,21 +367,21 @@ SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uin
 	return status;
 }
 
-/* gn_store_write_thread to queue pairs. */
-SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_store_view *s, uint64_t offset,
-                                                   const void *from, uint32_t bytes)
+/* gn_store_write_thread to the queue pairs of one store; arguments as for gn__store_write_blocks. */
+SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_nvmeq *q, uint32_t queues, uint32_t mine,
+                                                   uint64_t offset, const void *from, uint32_t bytes,
+                                                   uint64_t timeout_ns)
 {
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
-	const struct gn__store_place p = gn__store_find(s, offset, bytes);
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
 	struct gn_store_status status = {0, 0};
 
-	if (gn__store_write_hazard(s, &p, 1))
+	if (gn__store_write_hazard(q, queues, offset, 1))
 		status.code = -GN_EBUSY;
 	while (!status.code) {
-		status = gn__store_try_write(p.q, p.offset, from, bytes, deadline);
+		status = gn__store_try_write(&q[mine], offset, from, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_backoff(p.q, deadline);
+		status.code = gn__store_backoff(&q[mine], deadline);
 	}
 	return status;
 }
@@ -406,10 +391,17 @@ SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view 
 {
 	struct gn_store_status ok = {0, 0};
 
-	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_write_few(s, offset, from, bytes);
+	if (s->kind == GN_STORE_QUEUES) {
+		if (simt_unlikely(s->members))
+			return gn__set_write_few(s, offset, from, bytes);
+		return gn__store_write_few(s->queue, s->queue_count + s->host_queues,
+		                           simt_processor() % s->queue_count, offset, from, bytes,
+		                           s->timeout_ns);
+	}
 	gn__store_give(s->memory + offset, from, bytes);
 	return ok;
 }
+
+#include <grapnel/detail/store/set.h>
 
 #endif
