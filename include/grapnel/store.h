@@ -87,6 +87,8 @@ enum gn_store_kind {
 	GN_STORE_QUEUES = 2  /* blocks: NVMe queue pairs */
 };
 
+struct gn_store_health;
+
 /* What a kernel needs of a store. Plain data, passed to kernels by value inside a cache or an array. */
 struct gn_store_view {
 	uint32_t kind;           /* enum gn_store_kind */
@@ -99,16 +101,31 @@ struct gn_store_view {
 	uint32_t host_queues;    /* GN_STORE_QUEUES: of the host, behind the others; writes ask them too */
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
-	/* A stripe has so many members, each with queue pairs of its own: queue[members][...]. 0: no stripe.
+	/*
+	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...].
+	 * 0: the store is neither.
 	 */
 	uint32_t members;
-	uint32_t unit_log2; /* of a stripe: log2 of the bytes that lie together on a member */
+	uint32_t unit_log2;             /* of a stripe: log2 of the bytes that lie together on a member */
+	struct gn_store_health *health; /* of a replica, in device memory; NULL for all others */
 };
 
 /* A failed transfer: the library's code and what the device said. */
 struct gn_store_status {
 	int32_t code;    /* 0 or a negative code */
 	uint32_t device; /* NVMe status field (nvme.h), 0 if the device said nothing */
+};
+
+enum { GN_STORE_MOST_MEMBERS = 32 };
+
+/*
+ * Which members of a replica are in use. A member that fails is out of use for good. The last one stays:
+ * what fails there is an error of the thread that wanted it.
+ */
+struct gn_store_health {
+	uint32_t failed; /* bit k: member k is out of use */
+	uint32_t reserved;
+	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 };
 
 /* The largest transfer: a page of the cache is at most this. */
@@ -207,7 +224,8 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error);
 struct gn_store_statistics {
 	uint64_t reads, writes; /* commands executed well */
 	uint64_t read_bytes, written_bytes;
-	uint64_t failed; /* commands that ended in an error */
+	uint64_t failed;      /* commands that ended in an error */
+	uint64_t members_out; /* of a replica: members that are out of use */
 };
 
 /*
@@ -215,6 +233,29 @@ struct gn_store_statistics {
  * zero: their bytes move by the threads' own loads and stores, which nobody counts. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
+
+/* What a member of a stripe or replica is good for. */
+enum gn_store_member_use {
+	GN_MEMBER_USED,
+	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
+	GN_MEMBER_MISSING, /* it could not be opened with the replica */
+	GN_MEMBER_FAILED   /* it failed, and is neither read nor written any more */
+};
+
+struct gn_store_member {
+	const char *uri; /* borrowed from the store */
+	enum gn_store_member_use use;
+	struct gn_store_status why; /* 0 while it is in use */
+	char text[256];             /* the same in words */
+};
+
+/*
+ * gn_store_get_member - tell about a member of a stripe or replica.
+ * @k  its number, from 0
+ * Host. On a GPU it waits for the launches of the machine's own stream. Returns 0, or -GN_ERANGE: the store
+ * has fewer members, or none as most stores.
+ */
+int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member);
 
 #ifdef __cplusplus
 }

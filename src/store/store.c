@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gn_store_ops *const schemes[] = {&gn_store_host, &gn_store_file, &gn_store_memq,
-                                                     &gn_store_nvme, &gn_store_stripe};
+static const struct gn_store_ops *const schemes[] = {&gn_store_host, &gn_store_file,   &gn_store_memq,
+                                                     &gn_store_nvme, &gn_store_stripe, &gn_store_replica};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 static const struct gn_store_ops *find_scheme(const char *name)
@@ -215,6 +215,14 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
 	memset(statistics, 0, sizeof *statistics);
 	if (store->ops->statistics)
 		store->ops->statistics(store, statistics);
+}
+
+int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member)
+{
+	memset(member, 0, sizeof *member);
+	if (k >= store->view.members)
+		return -GN_ERANGE;
+	return store->ops->member(store, k, member);
 }
 
 int gn_store_code(int error_number)

@@ -37,7 +37,7 @@ struct gn_store_ops {
 	int (*open)(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
 	            const struct gn_store_settings *settings, struct gn_error *error);
 	/* Of a store over other stores, instead of open: the same, with timeout_ns of the view set too. */
-	int (*join)(struct gn_store **store, struct simt_machine *machine, const struct gn_list *list,
+	int (*join)(struct gn_store **store, struct simt_machine *machine, struct gn_list *list,
 	            const struct gn_store_options *options, struct gn_error *error);
 	void (*close)(struct gn_store *store);
 	int (*read)(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
@@ -45,9 +45,12 @@ struct gn_store_ops {
 	             struct gn_error *error);
 	int (*flush)(struct gn_store *store, struct gn_error *error);
 	void (*statistics)(const struct gn_store *store, struct gn_store_statistics *statistics);
+	/* Of a store over other stores; k is less than view.members. All members are set. */
+	int (*member)(const struct gn_store *store, unsigned k, struct gn_store_member *member);
 };
 
-extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_stripe;
+extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_stripe,
+    gn_store_replica;
 
 /*
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.

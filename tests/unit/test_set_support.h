@@ -19,7 +19,6 @@ static inline const char *member_path(const struct store_test *t, unsigned k)
 	return path;
 }
 
-/* A file of zeros, or none. */
 static inline void make_member(const struct store_test *t, unsigned k, uint64_t bytes)
 {
 	int fd = open(member_path(t, k), O_RDWR | O_CREAT | O_TRUNC, 0666);

@@ -222,7 +222,7 @@ static void a_member_that_does_not_fit_is_named(void **state)
 	refused(t, -GN_EINVAL, "stripe:size=65K,memq:128K,memq:64K", "member 2 (memq:64K)", "smaller size=");
 	refused(t, -GN_EINVAL, "stripe:memq:32K,memq:32K", "less than a unit of 65536", "smaller unit=");
 	refused(t, -GN_ENOTSUP, "stripe:memq:64K,host:64K", "member 2 (host:64K)", "file:");
-	refused(t, -GN_ENOTSUP, "stripe:memq:64K,stripe:memq:64K", "member 2", "stripe of stripes");
+	refused(t, -GN_ENOTSUP, "stripe:memq:64K,stripe:memq:64K", "member 2", "members itself");
 	refused(t, -GN_ENOENT, "stripe:memq:64K,file:/no/such/file,memq:64K", "member 2 of 3",
 	        "file:/no/such/file");
 	refused(t, -GN_ENOTSUP, "stripe:tape:0,memq:64K", "member 1 of 2", "stripe:");

@@ -317,4 +317,4 @@ const struct gn_store_ops gn_store_host = {"host",     GN_OPTION_RO | GN_OPTION_
                                            host_open,  NULL,
                                            host_close, host_read,
                                            host_write, host_flush,
-                                           NULL};
+                                           NULL,       NULL};

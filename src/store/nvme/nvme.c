@@ -216,4 +216,5 @@ const struct gn_store_ops gn_store_nvme = {"nvme",
                                            nvme_read,
                                            nvme_write,
                                            nvme_flush,
+                                           NULL,
                                            NULL};

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { GN_SET_MOST = 32 };
+enum { GN_SET_MOST = 32 }; /* GN_STORE_MOST_MEMBERS */
 
 /* A parsed list. It holds a copy of the text. */
 struct gn_list {

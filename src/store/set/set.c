@@ -36,44 +36,41 @@ static int refuse_twice(const struct gn_list *list, struct gn_error *error)
 
 /* ---- opening ---- */
 
-static int refuse_kind(const struct gn_list *list, unsigned k, struct gn_error *error)
+int gn_set_init(struct gn_set *set, const struct gn_list *list, struct gn_error *error)
+{
+	int rc = refuse_twice(list, error);
+
+	for (unsigned k = 0; k < list->members && !rc; k++) {
+		set->uri[k] = strdup(list->member[k]);
+		if (!set->uri[k])
+			rc = gn_error_set(error, -GN_ENOMEM, "%s: out of memory", list->scheme);
+	}
+	set->members = list->members;
+	return rc;
+}
+
+static const char *scheme_of(const struct gn_set *set)
+{
+	return set->base.ops->scheme;
+}
+
+static int refuse_kind(const struct gn_set *set, unsigned k, struct gn_error *error)
 {
 	return gn_error_set(error, -GN_ENOTSUP,
 	                    "%s: member %u (%s) has no queue pairs: threads load from it by themselves; "
 	                    "take it alone, or give file:, nvme: or memq: stores",
-	                    list->scheme, k + 1, list->member[k]);
+	                    scheme_of(set), k + 1, set->uri[k]);
 }
 
-static int refuse_nesting(const struct gn_list *list, unsigned k, struct gn_error *error)
+static int refuse_nesting(const struct gn_set *set, unsigned k, struct gn_error *error)
 {
 	return gn_error_set(error, -GN_ENOTSUP,
-	                    "%s: member %u (%s) has members itself, and there is no %s of stripes; give "
-	                    "file:, nvme: or memq: stores",
-	                    list->scheme, k + 1, list->member[k], list->scheme);
+	                    "%s: member %u (%s) has members itself, which a member cannot; give file:, nvme: "
+	                    "or memq: stores",
+	                    scheme_of(set), k + 1, set->uri[k]);
 }
 
-static int open_member(struct gn_set *set, const struct gn_list *list, unsigned k,
-                       const struct gn_store_options *options, struct gn_error *error)
-{
-	struct gn_store_options o = *options;
-	struct gn_error why = {0, ""};
-	int rc;
-
-	if (o.faults && o.faults->members && !(o.faults->members >> k & 1))
-		o.faults = NULL;
-	rc = gn_store_open(&set->member[k], set->base.machine, list->member[k], &o, &why);
-	if (rc)
-		return gn_error_set(error, rc, "%s: member %u of %u: %s", list->scheme, k + 1, list->members,
-		                    why.text);
-	set->members = k + 1;
-	if (set->member[k]->view.kind != GN_STORE_QUEUES)
-		return refuse_kind(list, k, error);
-	return set->member[k]->view.members ? refuse_nesting(list, k, error) : 0;
-}
-
-/* ---- the view ---- */
-
-static void join(struct gn_store_view *to, const struct gn_store_view *member)
+static void take_view(struct gn_store_view *to, const struct gn_store_view *member)
 {
 	if (!to->kind) {
 		*to = *member;
@@ -91,6 +88,39 @@ static void join(struct gn_store_view *to, const struct gn_store_view *member)
 	if (to->timeout_ns < member->timeout_ns)
 		to->timeout_ns = member->timeout_ns;
 }
+
+int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_options *options, int read_only,
+                       struct gn_error *error)
+{
+	struct gn_store *member = NULL;
+	struct gn_store_options o;
+	struct gn_error why = {0, ""};
+	int rc;
+
+	memset(&o, 0, sizeof o);
+	if (options)
+		o = *options;
+	o.read_only |= read_only;
+	if (o.faults && o.faults->members && !(o.faults->members >> k & 1))
+		o.faults = NULL;
+	rc = gn_store_open(&member, set->base.machine, set->uri[k], &o, &why);
+	if (rc)
+		return gn_error_set(error, rc, "%s: member %u of %u: %s", scheme_of(set), k + 1, set->members,
+		                    why.text);
+	if (member->view.kind != GN_STORE_QUEUES)
+		rc = refuse_kind(set, k, error);
+	else if (member->view.members)
+		rc = refuse_nesting(set, k, error);
+	if (rc) {
+		gn_store_close(member);
+		return rc;
+	}
+	set->member[k] = member;
+	take_view(&set->base.view, &member->view);
+	return 0;
+}
+
+/* ---- queue pairs ---- */
 
 /*
  * The queue pairs of a member, as many as of every other. One without queue pairs of the host repeats its
@@ -110,7 +140,15 @@ static int copy_queues(struct gn_set *set, struct gn_nvmeq *to, const struct gn_
 	return rc;
 }
 
-static int make_queues(struct gn_set *set, struct gn_error *error)
+static const struct gn_store_view *view_of_open(const struct gn_set *set, unsigned k)
+{
+	for (unsigned other = 0; !set->member[k]; other++)
+		if (set->member[other])
+			k = other;
+	return &set->member[k]->view;
+}
+
+int gn_set_join(struct gn_set *set, struct gn_error *error)
 {
 	struct gn_store_view *view = &set->base.view;
 	const size_t each = view->queue_count + view->host_queues, bytes = each * sizeof *set->queues;
@@ -118,38 +156,23 @@ static int make_queues(struct gn_set *set, struct gn_error *error)
 
 	set->queues = (struct gn_nvmeq *)simt_alloc(set->base.machine, set->members * bytes, SIMT_DEVICE);
 	if (!set->queues)
-		return gn_error_set(error, -GN_ENOMEM, "store: out of memory for %zu queue pairs",
-		                    set->members * each);
+		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory for %zu queue pairs",
+		                    scheme_of(set), set->members * each);
 	for (unsigned k = 0; k < set->members && !rc; k++)
-		rc = copy_queues(set, &set->queues[k * each], &set->member[k]->view);
+		rc = copy_queues(set, &set->queues[k * each], view_of_open(set, k));
 	view->queue = set->queues;
-	return rc ? gn_error_set(error, -GN_EIO, "store: the machine failed: %s",
+	view->members = set->members;
+	return rc ? gn_error_set(error, -GN_EIO, "%s: the machine failed: %s", scheme_of(set),
 	                         simt_message(set->base.machine))
 	          : 0;
 }
 
-int gn_set_open(struct gn_set *set, const struct gn_list *list, const struct gn_store_options *options,
-                int read_only, struct gn_error *error)
-{
-	struct gn_store_options o;
-	int rc = refuse_twice(list, error);
-
-	memset(&o, 0, sizeof o);
-	if (options)
-		o = *options;
-	o.read_only |= read_only;
-	for (unsigned k = 0; k < list->members && !rc; k++) {
-		rc = open_member(set, list, k, &o, error);
-		if (!rc)
-			join(&set->base.view, &set->member[k]->view);
-	}
-	return rc ? rc : make_queues(set, error);
-}
-
 void gn_set_close(struct gn_set *set)
 {
-	for (unsigned k = 0; k < set->members; k++)
+	for (unsigned k = 0; k < set->members; k++) {
 		gn_store_close(set->member[k]);
+		free(set->uri[k]);
+	}
 	simt_free(set->base.machine, set->queues);
 	set->members = 0;
 	set->queues = NULL;
@@ -163,6 +186,8 @@ void gn_set_statistics(const struct gn_store *store, struct gn_store_statistics 
 	struct gn_store_statistics one;
 
 	for (unsigned k = 0; k < set->members; k++) {
+		if (!set->member[k])
+			continue;
 		gn_store_get_statistics(set->member[k], &one);
 		statistics->reads += one.reads;
 		statistics->writes += one.writes;
@@ -172,13 +197,19 @@ void gn_set_statistics(const struct gn_store *store, struct gn_store_statistics 
 	}
 }
 
+int gn_set_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
+{
+	member->uri = ((const struct gn_set *)store)->uri[k];
+	return 0;
+}
+
 int gn_set_flush(struct gn_store *store, struct gn_error *error)
 {
 	struct gn_set *set = (struct gn_set *)store;
 	int rc = 0;
 
 	for (unsigned k = 0; k < set->members; k++) {
-		const int now = gn_store_flush(set->member[k], rc ? NULL : error);
+		const int now = set->member[k] ? gn_store_flush(set->member[k], rc ? NULL : error) : 0;
 
 		rc = rc ? rc : now;
 	}

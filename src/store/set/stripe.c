@@ -100,7 +100,6 @@ int gn_stripe_shape(struct gn_store_view *view, const struct gn_stripe_settings 
 		    "stripe: the members have %llu bytes each, less than a unit of %llu; make "
 		    "them larger, or give a smaller unit=",
 		    (unsigned long long)each, (unsigned long long)s->unit);
-	view->members = members;
 	view->unit_log2 = (uint32_t)__builtin_ctzll(s->unit);
 	view->capacity_bytes = each / s->unit * s->unit * members;
 	if (view->transfer_bytes > s->unit)
@@ -120,7 +119,7 @@ static int shape(struct gn_set *set, const struct gn_list *list, const struct gn
 	return gn_stripe_shape(&set->base.view, s, list->member, capacity, set->members, error);
 }
 
-static int stripe_join(struct gn_store **store, struct simt_machine *machine, const struct gn_list *list,
+static int stripe_join(struct gn_store **store, struct simt_machine *machine, struct gn_list *list,
                        const struct gn_store_options *options, struct gn_error *error)
 {
 	struct gn_set *set = (struct gn_set *)calloc(1, sizeof *set);
@@ -133,7 +132,11 @@ static int stripe_join(struct gn_store **store, struct simt_machine *machine, co
 	set->base.machine = machine;
 	rc = gn_stripe_settings_make(&s, list, error);
 	if (!rc)
-		rc = gn_set_open(set, list, options, s.read_only, error);
+		rc = gn_set_init(set, list, error);
+	for (unsigned k = 0; k < list->members && !rc; k++)
+		rc = gn_set_open_member(set, k, options, s.read_only, error);
+	if (!rc)
+		rc = gn_set_join(set, error);
 	if (!rc)
 		rc = shape(set, list, &s, error);
 	if (rc) {
@@ -207,5 +210,13 @@ static int stripe_write(struct gn_store *store, uint64_t offset, const void *fro
 	return rc;
 }
 
-const struct gn_store_ops gn_store_stripe = {
-    "stripe", 0, NULL, stripe_join, stripe_close, stripe_read, stripe_write, gn_set_flush, gn_set_statistics};
+const struct gn_store_ops gn_store_stripe = {"stripe",
+                                             0,
+                                             NULL,
+                                             stripe_join,
+                                             stripe_close,
+                                             stripe_read,
+                                             stripe_write,
+                                             gn_set_flush,
+                                             gn_set_statistics,
+                                             gn_set_member};

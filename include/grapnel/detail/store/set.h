@@ -54,30 +54,222 @@ SIMT_FN struct gn_store_status gn__set_status(int32_t refused, struct gn_store_s
 	return status;
 }
 
-/* ---- all of them ---- */
-
-SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                     uint64_t offset, void *to, uint32_t bytes)
+SIMT_FN struct gn_store_status gn__stripe_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                               uint64_t offset, void *to, uint32_t bytes)
 {
-	struct gn__stripe_place p;
+	struct gn__stripe_place p = gn__stripe_find(s, offset, bytes);
 
-	p = gn__stripe_find(s, offset, bytes);
 	p.code = wants ? p.code : 0;
 	return gn__set_status(p.code,
 	                      gn__store_move_blocks(&p.q[gn__set_mine(s)], mask, wants && !p.code,
 	                                            GN_NVME_READ, p.offset, to, bytes, s->timeout_ns));
 }
 
-SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                      uint64_t offset, const void *from, uint32_t bytes)
+SIMT_FN struct gn_store_status gn__stripe_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                uint64_t offset, const void *from, uint32_t bytes)
 {
-	struct gn__stripe_place p;
+	struct gn__stripe_place p = gn__stripe_find(s, offset, bytes);
 
-	p = gn__stripe_find(s, offset, bytes);
 	p.code = wants ? p.code : 0;
 	return gn__set_status(p.code,
 	                      gn__store_write_blocks(p.q, gn__set_queues(s), gn__set_mine(s), mask,
 	                                             wants && !p.code, p.offset, from, bytes, s->timeout_ns));
+}
+
+/* ---- replica: every member in use has each byte ---- */
+
+SIMT_FN uint32_t gn__replica_all(const struct gn_store_view *s)
+{
+	return s->members == 32 ? 0xffffffffu : (1u << s->members) - 1;
+}
+
+/*
+ * The members that are out of use. A thread that wrote bytes which a member does not have took it out of use
+ * before; it hands the bytes on by a release, so who reads them afterwards sees that here.
+ */
+SIMT_FN uint32_t gn__replica_failed(const struct gn_store_view *s)
+{
+	return simt_load_relaxed_dev_u32(&s->health->failed);
+}
+
+/*
+ * Take members out of use, but leave one. Returns which are out of use then. If all that were left failed,
+ * the first of these stays: then no two members are read of which one may have bytes that the other has not.
+ */
+SIMT_FN uint32_t gn__replica_fail(const struct gn_store_view *s, uint32_t bad)
+{
+	const uint32_t all = gn__replica_all(s);
+	uint32_t before = gn__replica_failed(s), after, seen;
+
+	for (;;) {
+		after = before | bad;
+		if (after == all)
+			after = all & ~(1u << simt_first_lane(all & ~before));
+		if (after == before)
+			return before;
+		seen = simt_cas_acq_rel_dev_u32(&s->health->failed, before, after);
+		if (seen == before)
+			return after;
+		before = seen;
+	}
+}
+
+/* Keep why a member fails; for the report only. */
+SIMT_FN void gn__replica_note(const struct gn_store_view *s, uint32_t member, struct gn_store_status why)
+{
+	simt_store_relaxed_dev_u32((uint32_t *)&s->health->why[member].code, (uint32_t)why.code);
+	simt_store_relaxed_dev_u32(&s->health->why[member].device, why.device);
+}
+
+/* A number below most from the bits of an offset, as a hash table would have it, whatever the stride. */
+SIMT_FN uint32_t gn__replica_mix(uint64_t offset, uint32_t most)
+{
+	uint32_t z = (uint32_t)(offset >> 9 ^ offset >> 41);
+
+	z *= 0x9e3779b1u;
+	z ^= z >> 15;
+	z *= 0x85ebca77u;
+	z ^= z >> 13;
+	return (uint32_t)((uint64_t)z * most >> 32);
+}
+
+/* The member that reads these bytes, of those in use. It is the same one as long as all members last. */
+SIMT_FN uint32_t gn__replica_choose(const struct gn_store_view *s, uint64_t offset)
+{
+	uint32_t left = gn__replica_all(s) & ~gn__replica_failed(s);
+
+	for (uint32_t skip = gn__replica_mix(offset, simt_popcount(left)); skip; skip--)
+		left &= left - 1;
+	return simt_first_lane(left);
+}
+
+/* The deadline of one transfer to one member: the store's is for as many as it has. */
+SIMT_FN uint64_t gn__replica_timeout(const struct gn_store_view *s)
+{
+	return s->timeout_ns / s->members;
+}
+
+/* A read of a member ended with this status. Must another member be asked? */
+SIMT_FN int gn__replica_again(const struct gn_store_view *s, uint32_t member, struct gn_store_status status)
+{
+	if (!status.code)
+		return 0;
+	gn__replica_note(s, member, status);
+	return gn__replica_fail(s, 1u << member) >> member & 1;
+}
+
+SIMT_FN struct gn_store_status gn__replica_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                uint64_t offset, void *to, uint32_t bytes)
+{
+	struct gn_store_status result = {0, 0}, status;
+
+	if (wants && bytes > s->transfer_bytes)
+		result.code = -GN_EINVAL;
+	wants = wants && !result.code;
+	while (simt_ballot(mask, wants)) {
+		const uint32_t member = gn__replica_choose(s, offset);
+		const struct gn_nvmeq *q = gn__set_member(s, member) + gn__set_mine(s);
+
+		status = gn__store_move_blocks(q, mask, wants, GN_NVME_READ, offset, to, bytes,
+		                               gn__replica_timeout(s));
+		result = wants ? status : result;
+		wants = wants && gn__replica_again(s, member, status);
+	}
+	return result;
+}
+
+/* What became of a write, member for member. */
+struct gn__replica_round {
+	uint32_t failed;               /* out of use when it began */
+	uint32_t ok, bad;              /* of the others: have the bytes, have them not */
+	struct gn_store_status status; /* the first failure */
+};
+
+SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica_round *r, uint32_t member,
+                               struct gn_store_status status)
+{
+	if (!status.code) {
+		r->ok |= 1u << member;
+		return;
+	}
+	gn__replica_note(s, member, status);
+	r->status = r->bad ? r->status : status;
+	r->bad |= 1u << member;
+}
+
+/* The write is well if a member that stays in use has the bytes: then none is in use that has them not. */
+SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r)
+{
+	const uint32_t failed = r->bad ? gn__replica_fail(s, r->bad) : 0;
+	struct gn_store_status ok = {0, 0};
+
+	return r->bad && !(r->ok & ~failed) ? r->status : ok;
+}
+
+SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                 uint64_t offset, const void *from, uint32_t bytes)
+{
+	struct gn__replica_round r = {gn__replica_failed(s), 0, 0, {0, 0}};
+	struct gn_store_status refused = {0, 0}, status;
+
+	if (wants && bytes > s->transfer_bytes)
+		refused.code = -GN_EINVAL;
+	wants = wants && !refused.code;
+	for (uint32_t k = 0; k < s->members; k++) {
+		const int mine = wants && !(r.failed >> k & 1);
+
+		if (!simt_ballot(mask, mine))
+			continue;
+		status = gn__store_write_blocks(gn__set_member(s, k), gn__set_queues(s), gn__set_mine(s),
+		                                mask, mine, offset, from, bytes, gn__replica_timeout(s));
+		if (mine)
+			gn__replica_wrote(s, &r, k, status);
+	}
+	return refused.code ? refused : gn__replica_written(s, &r);
+}
+
+SIMT_FN struct gn_store_status gn__replica_read_few(const struct gn_store_view *s, uint64_t offset, void *to,
+                                                    uint32_t bytes)
+{
+	struct gn_store_status status;
+	uint32_t member;
+
+	do {
+		member = gn__replica_choose(s, offset);
+		status = gn__store_read_few(gn__set_member(s, member) + gn__set_mine(s), offset, to, bytes,
+		                            gn__replica_timeout(s));
+	} while (gn__replica_again(s, member, status));
+	return status;
+}
+
+SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                     const void *from, uint32_t bytes)
+{
+	struct gn__replica_round r = {gn__replica_failed(s), 0, 0, {0, 0}};
+
+	for (uint32_t k = 0; k < s->members; k++)
+		if (!(r.failed >> k & 1))
+			gn__replica_wrote(s, &r, k,
+			                  gn__store_write_few(gn__set_member(s, k), gn__set_queues(s),
+			                                      gn__set_mine(s), offset, from, bytes,
+			                                      gn__replica_timeout(s)));
+	return gn__replica_written(s, &r);
+}
+
+/* ---- both ---- */
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                     uint64_t offset, void *to, uint32_t bytes)
+{
+	return s->health ? gn__replica_read(s, mask, wants, offset, to, bytes)
+	                 : gn__stripe_read(s, mask, wants, offset, to, bytes);
+}
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes)
+{
+	return s->health ? gn__replica_write(s, mask, wants, offset, from, bytes)
+	                 : gn__stripe_write(s, mask, wants, offset, from, bytes);
 }
 
 SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_view *s, uint64_t offset,
@@ -85,6 +277,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_v
 {
 	struct gn__stripe_place p;
 
+	if (s->health)
+		return gn__replica_read_few(s, offset, to, bytes);
 	p = gn__stripe_find(s, offset, bytes);
 	return gn__store_read_few(&p.q[gn__set_mine(s)], p.offset, to, bytes, s->timeout_ns);
 }
@@ -94,6 +288,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_
 {
 	struct gn__stripe_place p;
 
+	if (s->health)
+		return gn__replica_write_few(s, offset, from, bytes);
 	p = gn__stripe_find(s, offset, bytes);
 	return gn__store_write_few(p.q, gn__set_queues(s), gn__set_mine(s), p.offset, from, bytes,
 	                           s->timeout_ns);
