@@ -11,12 +11,12 @@ static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
      "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive onto which it is copied first "
-     "(--overwrite), or stripe:URI,URI, which has the file already (grapnel store write) or gets it "
-     "(--overwrite)",
+     "(--overwrite), or stripe:URI,URI or replica:URI,URI, which has the file already (grapnel store write) "
+     "or gets it (--overwrite)",
      0},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
-     "with --store nvme or stripe: copy the graph there; what the store holds is lost. Without it a drive "
-     "is refused, and a stripe must have the file",
+     "with --store nvme, stripe or replica: copy the graph there; what the store holds is lost. Without it a "
+     "drive is refused, and a stripe or replica must have the file",
      0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
@@ -52,7 +52,7 @@ void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *
 /* Is the store one over several others? */
 static bool is_set(const char *store)
 {
-	return !strncmp(store, "stripe:", 7);
+	return !strncmp(store, "stripe:", 7) || !strncmp(store, "replica:", 8);
 }
 
 /* Is it named by a whole URI? */

@@ -10,6 +10,7 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "graph_job.h"
+#include "store_move.h"
 
 static int open_file(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                      const char *path, struct gn_error *e)
@@ -283,15 +284,20 @@ int graph_input_open(struct graph_input *in, struct simt_machine *machine, const
 	if (!rc)
 		rc = format == GN_FORMAT_GNG ? open_gng(in, machine, o, progress, e)
 		                             : open_other(in, machine, o, progress, e);
-	if (rc)
+	in->subcommand = o->subcommand;
+	if (!rc)
+		tool_store_warn(in->subcommand, in->store, false);
+	else
 		graph_input_close(in);
 	return rc;
 }
 
 void graph_input_close(struct graph_input *in)
 {
-	if (in->store)
+	if (in->store) {
+		tool_store_warn(in->subcommand, in->store, true);
 		gn_store_close(in->store);
+	}
 	if (in->has_graph)
 		gn_graph_fini(&in->graph);
 	if (in->has_file)

@@ -9,12 +9,16 @@
 static const struct tool tools[] = {
     {"read", "read bytes of a store", tool_store_read},
     {"write", "write bytes to a store, over those that it has", tool_store_write},
+    {"info", "print what a store is, and what its members are good for", tool_store_info},
+    {"verify", "compare the members of a replica, byte for byte", tool_store_verify},
+    {"rebuild", "copy a good member of a replica over the others, and check each byte", tool_store_rebuild},
 };
 
 static const struct tool_group subcommands = {
     "store",
-    "Read and write the bytes of a store, such as stripe:file:/a,file:/b, which lie on several files or "
-    "drives.",
+    "Read and write the bytes of a store, such as stripe:file:/a,file:/b or "
+    "replica:state=/s,file:/a,file:/b, "
+    "which lie on several files or drives; bring the members of a replica up to date.",
     tools, sizeof tools / sizeof *tools};
 
 int tool_store(int argc, char **argv)

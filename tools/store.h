@@ -11,6 +11,9 @@ extern "C" {
 
 int tool_store_read(int argc, char **argv);
 int tool_store_write(int argc, char **argv);
+int tool_store_info(int argc, char **argv);
+int tool_store_verify(int argc, char **argv);
+int tool_store_rebuild(int argc, char **argv);
 
 #ifdef __cplusplus
 }

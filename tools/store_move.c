@@ -20,6 +20,17 @@ int tool_store_open(struct simt_machine **machine, struct gn_store **store, cons
 	return rc ? rc : gn_store_open(store, *machine, uri, &how, e);
 }
 
+void tool_store_warn(const char *subcommand, const struct gn_store *store, bool failed)
+{
+	struct gn_store_member m;
+
+	for (uint32_t k = 0; !gn_store_get_member(store, k, &m); k++)
+		if (m.use != GN_MEMBER_USED && (m.use == GN_MEMBER_FAILED) == failed)
+			fprintf(stderr,
+			        "grapnel %s: member %u (%s) is out of use: %s; the others have its bytes\n",
+			        subcommand, k + 1, m.uri, m.text);
+}
+
 static int copy_out(const struct tool_store_request *r, struct gn_store *store, FILE *to, char *piece,
                     struct gn_error *e)
 {
@@ -92,8 +103,11 @@ static int move(const struct tool_store_request *r, FILE *file, struct gn_error 
 	int rc = piece ? tool_store_open(&machine, &store, r->uri, r->writes, e)
 	               : gn_error_set(e, -GN_ENOMEM, "out of memory");
 
-	if (!rc)
+	if (!rc) {
+		tool_store_warn(r->subcommand, store, false);
 		rc = r->writes ? copy_in(r, store, file, piece, e) : copy_out(r, store, file, piece, e);
+		tool_store_warn(r->subcommand, store, true);
+	}
 	gn_store_close(store);
 	if (machine)
 		simt_close(machine);

@@ -23,6 +23,12 @@ struct tool_store_request {
 int tool_store_open(struct simt_machine **machine, struct gn_store **store, const char *uri, bool writes,
                     struct gn_error *e);
 
+/*
+ * tool_store_warn - say on stderr which members of a replica are out of use, and why.
+ * @failed  true: those that failed since it was opened; false: those that were left out then
+ */
+void tool_store_warn(const char *subcommand, const struct gn_store *store, bool failed);
+
 /* tool_store_move - copy the bytes. Returns an exit status; a failure was said on stderr. */
 int tool_store_move(const struct tool_store_request *r);
 

@@ -9,6 +9,7 @@
  *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
  *               of its controller, which this process drives through VFIO
  *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several file:, memq: or nvme: stores as one
+ *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -69,6 +70,15 @@
  * a path write `%2C` for a comma. struct gn_store_options is for every member. No transfer and no page of a
  * cache crosses a unit. Members, their order, unit and size say where the bytes are, and nothing of it is
  * kept: give the same each time. docs/several-stores.md has more.
+ *
+ * A replica reads from one of its members, another for other bytes, and writes to all. A member that fails a
+ * command for good, or does not answer it, is out of use from then on (gn_store_get_member); another one
+ * reads what was wanted. The last one stays: its failures are those of the store. Options beside the members
+ * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
+ * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
+ * opened, is not read again before `grapnel store rebuild`, which also makes the first state. If a program
+ * ended while it wrote, the first member that is up to date counts, which has what was flushed. timeout_ns of
+ * the view is for as many commands as there are members, one after the other.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
