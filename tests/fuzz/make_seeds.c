@@ -68,6 +68,8 @@ static const struct seed seeds[] = {
     {"size", "1.5TiB"},
     {"size", "64KB"},
     {"size", "18446744073709551615"},
+    {"members", "grapnel replica 1\nopen 1\nok file:/a\nstale nvme:01:00.0?ns=2\nend\n"},
+    {"members", "stripe:unit=64K,file:/a%2Cb?direct=0,nvme:01:00.0?ns=2,memq:64M"},
 };
 
 /* 0 -> 1, with the reverse rows that a directed .sg has */
