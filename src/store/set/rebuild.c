@@ -103,15 +103,23 @@ static uint64_t first_difference(const char *a, const char *b, size_t bytes)
 	return k;
 }
 
-/* Read a piece of both members. *differs is the first byte that does, or bytes. */
-static int read_both(struct job *j, unsigned source, unsigned k, uint64_t offset, size_t bytes,
+/*
+ * Read a piece of both members. *differs is the first byte that does, or bytes.
+ * @lenient  1: what cannot be read of k differs
+ */
+static int read_both(struct job *j, unsigned source, unsigned k, uint64_t offset, size_t bytes, int lenient,
                      uint64_t *differs, struct gn_error *error)
 {
 	int rc = gn_store_read_host(j->set.member[source], offset, j->piece[0], bytes, error);
 
-	if (!rc)
-		rc = gn_store_read_host(j->set.member[k], offset, j->piece[1], bytes, error);
 	*differs = bytes;
+	if (rc)
+		return rc;
+	rc = gn_store_read_host(j->set.member[k], offset, j->piece[1], bytes, error);
+	if (rc == -GN_EIO && lenient) {
+		*differs = 0;
+		return 0;
+	}
 	if (!rc && memcmp(j->piece[0], j->piece[1], bytes))
 		*differs = first_difference(j->piece[0], j->piece[1], bytes);
 	return rc;
@@ -121,7 +129,8 @@ static int read_both(struct job *j, unsigned source, unsigned k, uint64_t offset
 typedef int (*difference)(struct job *j, unsigned source, unsigned k, uint64_t offset, size_t bytes,
                           uint64_t first, struct gn_error *error);
 
-static int compare(struct job *j, unsigned source, unsigned k, difference act, struct gn_error *error)
+static int compare(struct job *j, unsigned source, unsigned k, int lenient, difference act,
+                   struct gn_error *error)
 {
 	const uint64_t all = bytes_of(j, source);
 	int rc = check_size(j, source, k, error);
@@ -130,7 +139,7 @@ static int compare(struct job *j, unsigned source, unsigned k, difference act, s
 		const size_t bytes = all - at < PIECE ? (size_t)(all - at) : (size_t)PIECE;
 		uint64_t first;
 
-		rc = read_both(j, source, k, at, bytes, &first, error);
+		rc = read_both(j, source, k, at, bytes, lenient, &first, error);
 		if (!rc && first < bytes)
 			rc = act(j, source, k, at, bytes, first, error);
 	}
@@ -187,7 +196,7 @@ static int verify(struct job *j, struct gn_error *error)
 	for (unsigned k = source + 1; k < j->set.members && !rc; k++) {
 		if (j->state.stale[k])
 			continue;
-		rc = compare(j, source, k, refuse_difference, error);
+		rc = compare(j, source, k, 0, refuse_difference, error);
 		j->report->members++;
 	}
 	return rc;
@@ -271,14 +280,14 @@ static int refuse_copy(struct job *j, unsigned source, unsigned k, uint64_t offs
 
 static int rebuild_one(struct job *j, unsigned source, unsigned k, struct gn_error *error)
 {
-	int rc = compare(j, source, k, copy_difference, error);
+	int rc = compare(j, source, k, 1, copy_difference, error);
 
 	if (!rc)
 		rc = gn_store_flush(j->set.member[k], error);
 	if (rc)
 		return rc;
 	forget(j->state.name[k]);
-	rc = compare(j, source, k, refuse_copy, error);
+	rc = compare(j, source, k, 0, refuse_copy, error);
 	if (rc)
 		return rc;
 	j->state.stale[k] = 0;
