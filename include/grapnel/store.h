@@ -240,7 +240,8 @@ struct gn_store_statistics {
 
 /*
  * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
- * zero: their bytes move by the threads' own loads and stores, which nobody counts. Host.
+ * zero: their bytes move by the threads' own loads and stores, which nobody counts. Of a replica on a GPU it
+ * waits for the launches of the machine's own stream. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 

@@ -71,11 +71,15 @@ mkfifo pipe
 "$grapnel" store write $all --overwrite <pipe &
 writer=$!
 exec 9>pipe
-until grep -q 'open 1' state; do sleep 0.02; done
+waited=0
+until grep -q 'open 1' state || [ $waited -eq 3000 ]; do
+  sleep 0.02
+  waited=$((waited + 1))
+done
 kill -9 $writer
 wait $writer 2>/dev/null || :
 exec 9>&-
 says 'replica of 3, 1 in use' "$grapnel" store info $all
-says 'ended while it wrote' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
+says 'ended while it did' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
 says '2 members now have' "$grapnel" store rebuild $all --overwrite
 says 'replica of 3, 3 in use' "$grapnel" store info $all

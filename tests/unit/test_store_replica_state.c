@@ -109,7 +109,7 @@ static void after_a_crash_one_member_is_used(void **state)
 	assert_int_equal(member.use, GN_MEMBER_USED);
 	assert_int_equal(gn_store_get_member(t->store, 2, &member), 0);
 	assert_int_equal(member.use, GN_MEMBER_STALE);
-	assert_non_null(strstr(member.text, "ended while it wrote"));
+	assert_non_null(strstr(member.text, "ended while it did"));
 	assert_state(t, "open 1", 3, 6);
 	write_round(t, 2);
 	close_store(t);
@@ -315,6 +315,7 @@ static void a_wrong_uri_says_what_to_write(void **state)
 	refused(t, -GN_EINVAL, "replica:state=%zz,memq:64K,memq:64K", "%zz", "state=FILE");
 	refused(t, -GN_EINVAL, "replica:memq:64K,memq:128K", "member 2 (memq:128K) has 131072", "size=65536");
 	refused(t, -GN_EINVAL, "replica:size=80K,memq:128K,memq:64K", "member 2 (memq:64K)", "not 81920");
+	refused(t, -GN_EINVAL, "replica:size=1000,memq:64K,memq:64K", "size=1000", "give 512");
 	refused(t, -GN_ENOTSUP, "replica:ro,host:64K,memq:64K", "member 1 (host:64K)", "queue pairs");
 	refused(t, -GN_ENOTSUP, "replica:ro,memq:64K,stripe:memq:64K", "member 2", "members itself");
 	refused(t, -GN_ENOENT, replica_uri(t, 2), "state=", "rebuild");

@@ -19,44 +19,48 @@ struct look {
 	struct gn_store_health copy;
 };
 
-static void look_begin(const struct gn_replica *r, struct look *l)
+/* If the machine failed, nobody knows any more which members did. */
+static int machine_failed(const struct gn_replica *r, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
+	                    simt_message(r->set.base.machine));
+}
+
+static int look_begin(const struct gn_replica *r, struct look *l, struct gn_error *error)
 {
 	l->view = r->set.base.view;
 	if (!r->is_cuda)
-		return;
-	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy))
-		memset(&l->copy, 0, sizeof l->copy);
+		return 0;
 	l->view.health = &l->copy;
+	return simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy) ? machine_failed(r, error)
+	                                                                           : 0;
 }
 
 /* Hand on what the host changed. Kernels do not run meanwhile, as at any access of the host. */
-static void look_end(const struct gn_replica *r, struct look *l)
+static int look_end(const struct gn_replica *r, struct look *l, struct gn_error *error)
 {
-	if (r->is_cuda)
-		simt_move(r->set.base.machine, r->health, &l->copy, sizeof l->copy);
-}
-
-static uint32_t failed_of(const struct gn_replica *r)
-{
-	struct look l;
-
-	look_begin(r, &l);
-	return gn__replica_failed(&l.view);
+	return r->is_cuda && simt_move(r->set.base.machine, r->health, &l->copy, sizeof l->copy)
+	           ? machine_failed(r, error)
+	           : 0;
 }
 
 /* ---- the state ---- */
 
 /* Say in the file which members are out of use. @open  1: the members are being written */
-static int save_state(struct gn_replica *r, uint32_t failed, int open, struct gn_error *error)
+static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 {
 	struct gn_replica_state s = r->state;
+	struct look l;
 	int rc;
 
 	if (!r->path || r->set.base.view.read_only)
 		return 0;
+	rc = look_begin(r, &l, error);
+	if (rc)
+		return rc;
 	s.open = open;
 	for (unsigned k = 0; k < s.members; k++)
-		s.stale[k] = (int)(failed >> k & 1);
+		s.stale[k] = (int)(gn__replica_failed(&l.view) >> k & 1);
 	if (s.open == r->state.open && !memcmp(s.stale, r->state.stale, sizeof s.stale))
 		return 0;
 	rc = gn_replica_state_save(&s, r->path, error);
@@ -104,7 +108,7 @@ static int replica_join(struct gn_store **store, struct simt_machine *machine, s
 	if (!rc)
 		rc = gn_replica_open(r, list, &s, options, error);
 	if (!rc)
-		rc = save_state(r, failed_of(r), 1, error);
+		rc = save_state(r, 1, error);
 	if (rc) {
 		give_back(r);
 		return rc;
@@ -123,14 +127,16 @@ static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_
 	struct gn_store_status status = {0, 0};
 	struct look l;
 	uint32_t member;
+	int rc = look_begin(r, &l, error);
 
-	look_begin(r, &l);
+	if (rc)
+		return rc;
 	do {
 		member = gn__replica_choose(&l.view, offset);
 		status.code = gn_store_read_host(r->set.member[member], offset, to, bytes, error);
 	} while (gn__replica_again(&l.view, member, status));
-	look_end(r, &l);
-	return status.code;
+	rc = look_end(r, &l, error);
+	return status.code ? status.code : rc;
 }
 
 /* Do something that changes bytes to every member in use. */
@@ -140,8 +146,10 @@ static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void
 	struct gn__replica_round round = {0, 0, 0, {0, 0}};
 	struct gn_store_status status = {0, 0};
 	struct look l;
+	int rc = look_begin(r, &l, error);
 
-	look_begin(r, &l);
+	if (rc)
+		return rc;
 	round.failed = gn__replica_failed(&l.view);
 	for (unsigned k = 0; k < r->set.members; k++) {
 		if (round.failed >> k & 1)
@@ -150,8 +158,8 @@ static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void
 		gn__replica_wrote(&l.view, &round, k, status);
 	}
 	status = gn__replica_written(&l.view, &round);
-	look_end(r, &l);
-	return status.code;
+	rc = look_end(r, &l, error);
+	return status.code ? status.code : rc;
 }
 
 struct piece {
@@ -188,7 +196,7 @@ static int replica_flush(struct gn_store *store, struct gn_error *error)
 	struct gn_replica *r = replica_of(store);
 	int rc = change(r, flush_one, NULL, error);
 
-	return rc ? rc : save_state(r, failed_of(r), 1, error);
+	return rc ? rc : save_state(r, 1, error);
 }
 
 /* If the members cannot be flushed, the file goes on saying that they are being written. */
@@ -197,7 +205,7 @@ static void replica_close(struct gn_store *store)
 	struct gn_replica *r = replica_of(store);
 
 	if (r->path && !store->view.read_only && !change(r, flush_one, NULL, NULL))
-		save_state(r, failed_of(r), 0, NULL);
+		save_state(r, 0, NULL);
 	give_back(r);
 }
 
@@ -205,8 +213,11 @@ static void replica_close(struct gn_store *store)
 
 static void replica_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
+	struct look l;
+
 	gn_set_statistics(store, statistics);
-	statistics->members_out = simt_popcount(failed_of((const struct gn_replica *)store));
+	if (!look_begin((const struct gn_replica *)store, &l, NULL))
+		statistics->members_out = simt_popcount(gn__replica_failed(&l.view));
 }
 
 static int replica_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
@@ -216,8 +227,8 @@ static int replica_member(const struct gn_store *store, unsigned k, struct gn_st
 
 	*member = r->about[k];
 	member->uri = r->set.uri[k];
-	look_begin(r, &l);
-	if (member->use != GN_MEMBER_USED || !(gn__replica_failed(&l.view) >> k & 1))
+	if (look_begin(r, &l, NULL) || member->use != GN_MEMBER_USED ||
+	    !(gn__replica_failed(&l.view) >> k & 1))
 		return 0;
 	member->use = GN_MEMBER_FAILED;
 	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l.view.health->why[k].code);

@@ -84,7 +84,7 @@ static int open_member(struct gn_replica *r, unsigned k, const struct gn_store_o
 	if (r->path && r->state.open && gn_replica_open_count(r)) {
 		leave_out(
 		    r, k, GN_MEMBER_STALE, -GN_EBADMSG,
-		    "perhaps out of date, because a program ended while it wrote; grapnel store rebuild "
+		    "perhaps out of date: a program writes it, or ended while it did; grapnel store rebuild "
 		    "mends it");
 		return 0;
 	}
@@ -187,6 +187,19 @@ static int load_state(struct gn_replica *r, const struct gn_replica_settings *s,
 	return 0;
 }
 
+/* A part of a block would be written with bytes behind it that are not the replica's. */
+static int check_blocks(const struct gn_replica *r, uint64_t size, struct gn_error *error)
+{
+	const uint32_t block = r->set.base.view.block_bytes;
+
+	if (size % block == 0)
+		return 0;
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "replica: size=%llu is not a multiple of the members' blocks, %u bytes; give %llu",
+	    (unsigned long long)size, block, (unsigned long long)(size / block * block));
+}
+
 int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const struct gn_replica_settings *s,
                     const struct gn_store_options *options, struct gn_error *error)
 {
@@ -199,6 +212,8 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 		rc = open_members(r, options, read_only, error);
 	if (!rc)
 		rc = check_sizes(r, s->size, error);
+	if (!rc)
+		rc = check_blocks(r, s->size, error);
 	if (!rc)
 		rc = gn_set_join(&r->set, error);
 	return rc ? rc : make_health(r, error);
