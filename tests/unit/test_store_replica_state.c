@@ -323,6 +323,30 @@ static void a_wrong_uri_says_what_to_write(void **state)
 	refused(t, -GN_EINVAL, set_uri(t, "replica:ro,memq:24K?depth=3,", 2, ""), "depth=3", "member 1 of 3");
 }
 
+/* Its bytes would be zeros, and nothing would say that they are not the others'. */
+static void a_member_that_may_be_new_is_refused(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const char *made;
+	char uri[800];
+
+	make_replica(t, 2);
+	open_replica(t, 2, NULL);
+	write_round(t, 1);
+	close_store(t);
+	assert_int_equal(unlink(member_path(t, 0)), 0);
+	made = set_uri(t, state_uri(t), 2, "?create=24K");
+	refused(t, -GN_EINVAL, made, "has create=", "truncate -s");
+	assert_int_equal(gn_replica_rebuild(t->machine, made, 0, &report, &t->error), -GN_EINVAL);
+	assert_says(t, "has create=", "truncate -s");
+	assert_int_not_equal(access(member_path(t, 0), F_OK), 0);
+	assert_member_holds(t, 1, 1);
+	snprintf(uri, sizeof uri, "%smemq:24K,file:%s", state_uri(t), member_path(t, 1));
+	refused(t, -GN_EINVAL, uri, "forgets its bytes", "state=");
+	assert_int_equal(gn_replica_rebuild(t->machine, uri, 2, &report, &t->error), -GN_EINVAL);
+	assert_says(t, "forgets its bytes", "state=");
+}
+
 static void a_member_that_somebody_else_writes_is_not_taken_for_lost(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
@@ -362,6 +386,7 @@ int main(void)
 	    set_case(a_folder_that_cannot_be_written_is_said),
 	    set_case(names_say_where_the_bytes_are),
 	    set_case(a_wrong_uri_says_what_to_write),
+	    set_case(a_member_that_may_be_new_is_refused),
 	    set_case(a_member_that_somebody_else_writes_is_not_taken_for_lost),
 	    set_case(size_takes_a_part_of_each),
 	};

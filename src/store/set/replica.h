@@ -18,7 +18,10 @@ struct gn_replica_settings {
 	int read_only;
 };
 
-/* gn_replica_settings_make - the settings that a list says. Returns 0 or -GN_EINVAL. */
+/*
+ * gn_replica_settings_make - the settings that a list says. No member may be one that opening makes new.
+ * Returns 0, -GN_EINVAL or -GN_ENOMEM.
+ */
 int gn_replica_settings_make(struct gn_replica_settings *s, struct gn_list *list, struct gn_error *error);
 
 /* What was done to the members of a replica. */

@@ -29,6 +29,48 @@ static int take_option(struct gn_replica_settings *s, struct gn_uri_option *o, s
 	    o->name, o->value ? "=" : "", o->value ? o->value : "");
 }
 
+static int has_option(const struct gn_uri *uri, const char *name)
+{
+	for (unsigned k = 0; k < uri->options; k++)
+		if (!strcmp(uri->option[k].name, name))
+			return 1;
+	return 0;
+}
+
+/* A member whose bytes are new whenever it is opened must not be taken for one that is up to date. */
+static int check_member(const struct gn_replica_settings *s, const struct gn_uri *uri, unsigned k,
+                        struct gn_error *error)
+{
+	if (has_option(uri, "create"))
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "replica: member %u (file:%s) has create=, which would put an empty file "
+		    "in the place of one that is lost; make the file with truncate -s, and add "
+		    "it with grapnel store rebuild",
+		    k + 1, uri->path);
+	if (s->state && !strcmp(uri->scheme, "memq"))
+		return gn_error_set(error, -GN_EINVAL,
+		                    "replica: member %u (memq:%s) forgets its bytes when it is closed, so no "
+		                    "state can say that it is up to date; give file: or nvme: members, or "
+		                    "memq: alone and no state=",
+		                    k + 1, uri->path);
+	return 0;
+}
+
+/* What no member can be called is said when it is opened. */
+static int check_members(const struct gn_replica_settings *s, const struct gn_list *list,
+                         struct gn_error *error)
+{
+	struct gn_uri *uri = (struct gn_uri *)malloc(sizeof *uri);
+	int rc = uri ? 0 : gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
+
+	for (unsigned k = 0; k < list->members && !rc; k++)
+		if (!gn_uri_parse(uri, list->member[k], NULL))
+			rc = check_member(s, uri, k, error);
+	free(uri);
+	return rc;
+}
+
 int gn_replica_settings_make(struct gn_replica_settings *s, struct gn_list *list, struct gn_error *error)
 {
 	int rc = 0;
@@ -41,7 +83,7 @@ int gn_replica_settings_make(struct gn_replica_settings *s, struct gn_list *list
 		                  "replica: there is one member (%s); name two or more, which get the same "
 		                  "bytes",
 		                  list->member[0]);
-	return rc;
+	return rc ? rc : check_members(s, list, error);
 }
 
 /* ---- members ---- */
