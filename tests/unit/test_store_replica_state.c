@@ -2,6 +2,8 @@
 /* What a replica knows of its members from one run to the next, and how they are brought up to date. */
 #include <store/set/state.h>
 
+#include <pthread.h>
+
 #include "test_replica_support.h"
 
 static struct gn_replica_report report;
@@ -168,11 +170,75 @@ static void nothing_is_read_if_no_member_is_up_to_date(void **state)
 	assert_int_equal(unlink(member_path(t, 1)), 0);
 	refused(t, -GN_ENOENT, replica_uri(t, 2), "no member that is up to date", "member1");
 	make_member(t, 1, REPLICA_BYTES);
-	rename_state(t, "member1", "away");
 	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "out of date", "remove that file first");
-	rename_state(t, "away", "member1");
+}
+
+/* ---- two programs ---- */
+
+/* Opens or rebuilds a replica while another store writes it. */
+struct second {
+	struct store_test *t;
+	const char *uri;
+	struct gn_store *store;
+	struct gn_replica_report report;
+	int rebuilds, rc;
+};
+
+static void *open_second(void *argument)
+{
+	struct second *s = (struct second *)argument;
+
+	s->rc = s->rebuilds ? gn_replica_rebuild(s->t->machine, s->uri, 0, &s->report, NULL)
+	                    : gn_store_open(&s->store, s->t->machine, s->uri, NULL, NULL);
+	return NULL;
+}
+
+/* The open store notices that its first member has lost its bytes. */
+static void lose_first_member(struct store_test *t)
+{
+	unsigned char byte;
+
+	assert_int_equal(truncate(member_path(t, 0), 0), 0);
+	for (uint64_t at = 0; at < REPLICA_BYTES; at += 512)
+		assert_int_equal(gn_store_read_host(t->store, at, &byte, 1, &t->error), 0);
+	write_round(t, 5);
+	assert_int_equal(members_out(t), 1);
+	assert_int_equal(truncate(member_path(t, 0), REPLICA_BYTES), 0);
+}
+
+/*
+ * The second program reads the state, and waits for the lock of the first member. Meanwhile the first program
+ * says that this member is stale, and ends. However the two are scheduled, the member must not count.
+ */
+static void who_waited_for_a_writer_knows_what_it_said(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_member member;
+	struct second s;
+	pthread_t thread;
+
+	for (int rebuilds = 0; rebuilds < 2; rebuilds++) {
+		make_replica(t, 2);
+		open_replica(t, 2, NULL);
+		memset(&s, 0, sizeof s);
+		s.t = t;
+		s.rebuilds = rebuilds;
+		s.uri = replica_uri(t, 2);
+		assert_int_equal(pthread_create(&thread, NULL, open_second, &s), 0);
+		usleep(200000);
+		lose_first_member(t);
+		close_store(t);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		if (s.store) {
+			assert_int_equal(gn_store_get_member(s.store, 0, &member), 0);
+			assert_int_equal(member.use, GN_MEMBER_STALE);
+		}
+		gn_store_close(s.store);
+		assert_member_holds(t, 1, 5);
+		drop_replica(t);
+	}
 }
 
 /* ---- verify, rebuild ---- */
@@ -379,6 +445,7 @@ int main(void)
 	    set_case(after_a_crash_the_first_may_be_gone_too),
 	    set_case(a_reader_changes_nothing),
 	    set_case(nothing_is_read_if_no_member_is_up_to_date),
+	    set_case(who_waited_for_a_writer_knows_what_it_said),
 	    set_case(verify_finds_the_byte_that_differs),
 	    set_case(a_member_is_replaced_by_another),
 	    set_case(rebuild_says_what_it_needs),

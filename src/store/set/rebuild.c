@@ -295,16 +295,21 @@ static int rebuild_one(struct job *j, unsigned source, unsigned k, struct gn_err
 	return save(j, error);
 }
 
-/* All members are opened to write, so that nobody else writes one of them meanwhile. */
+/*
+ * All members are opened to write, so that nobody else writes one of them meanwhile. Before that the state is
+ * not read: a program that ends may still say there that a member is stale.
+ */
 static int rebuild(struct job *j, struct gn_error *error)
 {
 	unsigned source;
-	int rc = take_state(j, 1, error);
+	int rc = 0;
 
-	if (!rc)
-		rc = choose_source(j, &source, error);
 	for (unsigned k = 0; k < j->set.members && !rc; k++)
 		rc = open_member(j, k, 0, error);
+	if (!rc)
+		rc = take_state(j, 1, error);
+	if (!rc)
+		rc = choose_source(j, &source, error);
 	for (unsigned k = 0; k < j->set.members && !rc; k++)
 		rc = check_size(j, source, k, error);
 	if (rc)

@@ -252,6 +252,8 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 		rc = load_state(r, s, read_only, error);
 	if (!rc)
 		rc = open_members(r, options, read_only, error);
+	if (!rc && r->path)
+		rc = gn_replica_state_same(&r->state, r->path, r->set.uri, error);
 	if (!rc)
 		rc = check_sizes(r, s->size, error);
 	if (!rc)

@@ -279,3 +279,20 @@ int gn_replica_state_take(struct gn_replica_state *s, const char *path, char *co
 	gn_replica_state_fini(&file);
 	return rc;
 }
+
+int gn_replica_state_same(const struct gn_replica_state *s, const char *path, char *const *uri,
+                          struct gn_error *error)
+{
+	struct gn_replica_state now;
+	int same, rc = gn_replica_state_take(&now, path, uri, s->members, 0, error);
+
+	if (rc)
+		return rc;
+	same = now.open == s->open && !memcmp(now.stale, s->stale, sizeof now.stale);
+	gn_replica_state_fini(&now);
+	return same ? 0
+	            : gn_error_set(error, -GN_EBUSY,
+	                           "replica: another program wrote the members and changed state=%s while "
+	                           "they were opened; open the replica again",
+	                           path);
+}

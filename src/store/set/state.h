@@ -54,6 +54,15 @@ int gn_replica_state_save(const struct gn_replica_state *s, const char *path, st
 int gn_replica_state_take(struct gn_replica_state *s, const char *path, char *const *uri, unsigned members,
                           int others, struct gn_error *error);
 
+/*
+ * gn_replica_state_same - check that a file still says what was taken from it.
+ * For members that are open by now, so that nobody else writes them: a program that wrote them may have
+ * ended in between, and have said of one that it is stale. Returns 0, -GN_EBUSY (the file says something
+ * else), or as gn_replica_state_take.
+ */
+int gn_replica_state_same(const struct gn_replica_state *s, const char *path, char *const *uri,
+                          struct gn_error *error);
+
 #ifdef __cplusplus
 }
 #endif
