@@ -3,6 +3,8 @@
 #include <store/set/state.h>
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "test_replica_support.h"
 
@@ -243,18 +245,23 @@ static void who_waited_for_a_writer_knows_what_it_said(void **state)
 
 /* ---- verify, rebuild ---- */
 
+static void change_byte(const struct store_test *t, unsigned k, off_t at)
+{
+	const int fd = open(member_path(t, k), O_WRONLY);
+
+	assert_int_equal(pwrite(fd, "x", 1, at), 1);
+	close(fd);
+}
+
 static void verify_finds_the_byte_that_differs(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
-	int fd;
 
 	make_replica(t, 3);
 	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 3), &report, &t->error), 0);
 	assert_int_equal(report.members, 2);
 	assert_int_equal(report.bytes, REPLICA_BYTES);
-	fd = open(member_path(t, 2), O_WRONLY);
-	assert_int_equal(pwrite(fd, "x", 1, 12345), 1);
-	close(fd);
+	change_byte(t, 2, 12345);
 	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 3), &report, &t->error), -GN_EBADMSG);
 	assert_says(t, "member 3", "at byte 12345");
 	must_rebuild(t, 3, 3);
@@ -262,6 +269,46 @@ static void verify_finds_the_byte_that_differs(void **state)
 	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 3), &report, &t->error), 0);
 	assert_int_equal(gn_replica_verify(t->machine, set_uri(t, "replica:ro,", 3, ""), &report, &t->error),
 	                 0);
+}
+
+/* The member that is copied may turn out to be the broken one: others that are whole must still count. */
+static void a_rebuild_that_fails_leaves_equal_members_up_to_date(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const struct rlimit little = {REPLICA_BYTES - 4096, RLIM_INFINITY};
+	struct rlimit before;
+	int rc;
+
+	make_replica(t, 3);
+	change_byte(t, 1, REPLICA_BYTES - 1);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	rc = gn_replica_rebuild(t->machine, replica_uri(t, 3), 1, &report, &t->error);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_not_equal(rc, 0);
+	assert_state(t, "open 0", 3, 2);
+	must_rebuild(t, 3, 0);
+	assert_state(t, "open 0", 3, 0);
+}
+
+static void rebuild_writes_nothing_that_is_read_only(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const char *uri;
+
+	make_replica(t, 2);
+	change_byte(t, 1, 7);
+	assert_int_equal(
+	    gn_replica_rebuild(t->machine, set_uri(t, "replica:ro,", 2, ""), 1, &report, &t->error),
+	    -GN_EROFS);
+	assert_says(t, "ro", "leave");
+	uri = set_uri(t, state_uri(t), 2, "?ro");
+	assert_int_equal(gn_replica_rebuild(t->machine, uri, 1, &report, &t->error), -GN_EROFS);
+	assert_says(t, "member 1", "leave");
+	assert_state(t, "open 0", 2, 0);
+	assert_int_equal(gn_replica_verify(t->machine, uri, &report, &t->error), -GN_EBADMSG);
 }
 
 static void a_member_is_replaced_by_another(void **state)
@@ -447,6 +494,8 @@ int main(void)
 	    set_case(nothing_is_read_if_no_member_is_up_to_date),
 	    set_case(who_waited_for_a_writer_knows_what_it_said),
 	    set_case(verify_finds_the_byte_that_differs),
+	    set_case(a_rebuild_that_fails_leaves_equal_members_up_to_date),
+	    set_case(rebuild_writes_nothing_that_is_read_only),
 	    set_case(a_member_is_replaced_by_another),
 	    set_case(rebuild_says_what_it_needs),
 	    set_case(a_state_that_is_cut_off_is_refused),

@@ -157,15 +157,6 @@ static int refuse_difference(struct job *j, unsigned source, unsigned k, uint64_
 	    k + 1, j->set.uri[k], source + 1, j->set.uri[source], (unsigned long long)(offset + first));
 }
 
-static int copy_difference(struct job *j, unsigned source, unsigned k, uint64_t offset, size_t bytes,
-                           uint64_t first, struct gn_error *error)
-{
-	(void)source;
-	(void)first;
-	j->report->copied_bytes += bytes;
-	return gn_store_write_host(j->set.member[k], offset, j->piece[0], bytes, error);
-}
-
 /* ---- verify ---- */
 
 static int first_good(const struct job *j, unsigned *source, struct gn_error *error)
@@ -256,6 +247,30 @@ static int save(struct job *j, struct gn_error *error)
 	return j->settings.state ? gn_replica_state_save(&j->state, j->settings.state, error) : 0;
 }
 
+/* Say in the file what a member is, if that is new. */
+static int mark(struct job *j, unsigned k, int stale, struct gn_error *error)
+{
+	if (j->state.stale[k] == stale)
+		return 0;
+	j->state.stale[k] = stale;
+	return save(j, error);
+}
+
+/* A member is stale from its first byte on that is changed. Until then it may be the only one that is whole.
+ */
+static int copy_difference(struct job *j, unsigned source, unsigned k, uint64_t offset, size_t bytes,
+                           uint64_t first, struct gn_error *error)
+{
+	int rc = mark(j, k, 1, error);
+
+	(void)source;
+	(void)first;
+	if (rc)
+		return rc;
+	j->report->copied_bytes += bytes;
+	return gn_store_write_host(j->set.member[k], offset, j->piece[0], bytes, error);
+}
+
 /* Let the system forget what it has of a file, so that it is read from the medium. */
 static void forget(const char *name)
 {
@@ -290,8 +305,36 @@ static int rebuild_one(struct job *j, unsigned source, unsigned k, struct gn_err
 	rc = compare(j, source, k, 0, refuse_copy, error);
 	if (rc)
 		return rc;
-	j->state.stale[k] = 0;
 	j->report->members++;
+	return mark(j, k, 0, error);
+}
+
+static int refuse_read_only(const struct job *j, struct gn_error *error)
+{
+	if (j->settings.read_only)
+		return gn_error_set(error, -GN_EROFS, "replica: a rebuild writes the members; leave ro out");
+	for (unsigned k = 0; k < j->set.members; k++)
+		if (j->set.member[k]->view.read_only)
+			return gn_error_set(error, -GN_EROFS,
+			                    "replica: a rebuild writes the members; leave ro out of member "
+			                    "%u (%s)",
+			                    k + 1, j->set.uri[k]);
+	return 0;
+}
+
+/* The copies are flushed, and what they are copies of must last as they do. */
+static int rebuild_from(struct job *j, unsigned source, struct gn_error *error)
+{
+	int rc = save(j, error);
+
+	if (!rc)
+		rc = gn_store_flush(j->set.member[source], error);
+	for (unsigned k = 0; k < j->set.members && !rc; k++)
+		if (k != source)
+			rc = rebuild_one(j, source, k, error);
+	if (rc)
+		return rc;
+	j->state.open = 0;
 	return save(j, error);
 }
 
@@ -307,6 +350,8 @@ static int rebuild(struct job *j, struct gn_error *error)
 	for (unsigned k = 0; k < j->set.members && !rc; k++)
 		rc = open_member(j, k, 0, error);
 	if (!rc)
+		rc = refuse_read_only(j, error);
+	if (!rc)
 		rc = take_state(j, 1, error);
 	if (!rc)
 		rc = choose_source(j, &source, error);
@@ -316,14 +361,9 @@ static int rebuild(struct job *j, struct gn_error *error)
 		return rc;
 	j->report->source = source + 1;
 	j->report->bytes = bytes_of(j, source);
-	j->state.open = 0;
-	for (unsigned k = 0; k < j->set.members; k++)
+	for (unsigned k = 0; k < j->set.members && !j->has_state; k++)
 		j->state.stale[k] = k != source;
-	rc = save(j, error);
-	for (unsigned k = 0; k < j->set.members && !rc; k++)
-		if (k != source)
-			rc = rebuild_one(j, source, k, error);
-	return rc;
+	return rebuild_from(j, source, error);
 }
 
 int gn_replica_rebuild(struct simt_machine *machine, const char *uri, unsigned from,

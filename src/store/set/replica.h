@@ -42,9 +42,9 @@ int gn_replica_verify(struct simt_machine *machine, const char *uri, struct gn_r
 /*
  * gn_replica_rebuild - make all members equal, and the state new.
  * @from  number of the member that is right, from 1; 0: the first that is up to date
- * All other members are written where they differ, flushed, read again and compared. They are stale in the
- * state until then. Returns 0, -GN_EBADMSG (a member has other bytes than were written to it), -GN_EINVAL
- * (from is out of date), or as gn_store_open.
+ * All other members are written where they differ, flushed, read again and compared. One that differs is
+ * stale in the state from its first byte that is written until then. Returns 0, -GN_EBADMSG (a member has
+ * other bytes than were written to it), -GN_EINVAL (from is out of date), -GN_EROFS, or as gn_store_open.
  */
 int gn_replica_rebuild(struct simt_machine *machine, const char *uri, unsigned from,
                        struct gn_replica_report *report, struct gn_error *error);
