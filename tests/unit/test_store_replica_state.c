@@ -382,6 +382,61 @@ static void a_state_that_is_cut_off_is_refused(void **state)
 	}
 }
 
+/* Who opens the file by its other name, and who goes to another folder meanwhile, has the same state. */
+static void the_state_stays_in_its_file(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char path[200], uri[800], here[200];
+	struct stat st;
+
+	make_replica(t, 2);
+	rename_state(t, "state", "real");
+	snprintf(path, sizeof path, "%s/state", t->folder);
+	assert_int_equal(symlink("real", path), 0);
+	must_rebuild(t, 2, 0);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	snprintf(uri, sizeof uri, "replica:state=state,file:%s/member0,file:%s/member1", t->folder,
+	         t->folder);
+	assert_non_null(getcwd(here, sizeof here));
+	assert_int_equal(chdir(t->folder), 0);
+	open_uri(t, uri, NULL);
+	assert_int_equal(chdir(here), 0);
+	assert_state(t, "open 1", 2, 0);
+	close_store(t);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	rename_state(t, "real", "state");
+	assert_state(t, "open 0", 2, 0);
+}
+
+static void files_beside_the_state_are_left_alone(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct stat st;
+
+	make_member(t, 0, 12345);
+	rename_state(t, "member0", "state.new");
+	make_replica(t, 2);
+	open_replica(t, 2, NULL);
+	close_store(t);
+	rename_state(t, "state.new", "member2");
+	assert_int_equal(stat(member_path(t, 2), &st), 0);
+	assert_int_equal(st.st_size, 12345);
+}
+
+static void a_state_that_is_no_file_is_refused_at_once(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char path[200];
+
+	make_member(t, 0, REPLICA_BYTES);
+	make_member(t, 1, REPLICA_BYTES);
+	snprintf(path, sizeof path, "%s/state", t->folder);
+	assert_int_equal(mkfifo(path, 0666), 0);
+	refused(t, -GN_EBADMSG, replica_uri(t, 2), "not the state of a replica", "right file");
+}
+
 static void a_folder_that_cannot_be_written_is_said(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
@@ -499,6 +554,9 @@ int main(void)
 	    set_case(a_member_is_replaced_by_another),
 	    set_case(rebuild_says_what_it_needs),
 	    set_case(a_state_that_is_cut_off_is_refused),
+	    set_case(the_state_stays_in_its_file),
+	    set_case(files_beside_the_state_are_left_alone),
+	    set_case(a_state_that_is_no_file_is_refused_at_once),
 	    set_case(a_folder_that_cannot_be_written_is_said),
 	    set_case(names_say_where_the_bytes_are),
 	    set_case(a_wrong_uri_says_what_to_write),

@@ -215,7 +215,11 @@ static int load_state(struct gn_replica *r, const struct gn_replica_settings *s,
                       struct gn_error *error)
 {
 	if (s->state) {
-		r->path = strdup(s->state);
+		/* The whole path: the program may go to another folder. What is not there is refused below.
+		 */
+		r->path = realpath(s->state, NULL);
+		if (!r->path)
+			r->path = strdup(s->state);
 		return r->path
 		           ? gn_replica_state_take(&r->state, s->state, r->set.uri, r->set.members, 0, error)
 		           : gn_error_set(error, -GN_ENOMEM, "replica: out of memory");

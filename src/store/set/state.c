@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEADER "grapnel replica 1\n"
@@ -132,9 +133,24 @@ static int take_lines(struct gn_replica_state *s, FILE *file)
 	return rc ? rc : ferror(file) ? -GN_EIO : -GN_EBADMSG;
 }
 
+/* NULL: errno says why. O_NONBLOCK: opening a FIFO must not wait for its other end. */
+static FILE *open_state(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+static int is_regular(FILE *file)
+{
+	struct stat st;
+
+	return !fstat(fileno(file), &st) && S_ISREG(st.st_mode);
+}
+
 int gn_replica_state_load(struct gn_replica_state *s, const char *path, struct gn_error *error)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = open_state(path);
 	int rc;
 
 	memset(s, 0, sizeof *s);
@@ -142,7 +158,7 @@ int gn_replica_state_load(struct gn_replica_state *s, const char *path, struct g
 		return gn_error_set(error, gn_store_code(errno),
 		                    "replica: state=%s cannot be read: %s; grapnel store rebuild makes it",
 		                    path, strerror(errno));
-	rc = take_lines(s, file);
+	rc = is_regular(file) ? take_lines(s, file) : -GN_EBADMSG;
 	fclose(file);
 	if (!rc)
 		return 0;
@@ -181,15 +197,29 @@ static int sync_folder(const char *path)
 	return rc == EINVAL ? 0 : rc; /* a file system without that */
 }
 
+/* A new file beside the state, which who may read the state may read. NULL: errno says why. */
+static FILE *make_beside(const char *path, char *made, size_t size)
+{
+	struct stat st;
+	int fd;
+
+	if (snprintf(made, size, "%s.XXXXXX", path) >= (int)size) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	fd = mkostemp(made, O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	(void)!fchmod(fd, stat(path, &st) ? 0644 : st.st_mode & 0666);
+	return fdopen(fd, "w");
+}
+
 static int replace(const struct gn_replica_state *s, const char *path)
 {
 	char made[PATH_MAX];
-	FILE *file;
+	FILE *file = make_beside(path, made, sizeof made);
 	int rc;
 
-	if (snprintf(made, sizeof made, "%s.new", path) >= (int)sizeof made)
-		return ENAMETOOLONG;
-	file = fopen(made, "we");
 	if (!file)
 		return errno;
 	rc = print_state(s, file);
@@ -204,6 +234,7 @@ static int replace(const struct gn_replica_state *s, const char *path)
 
 int gn_replica_state_save(const struct gn_replica_state *s, const char *path, struct gn_error *error)
 {
+	char *whole;
 	int rc = 0;
 
 	for (unsigned k = 0; k < s->members; k++)
@@ -211,7 +242,9 @@ int gn_replica_state_save(const struct gn_replica_state *s, const char *path, st
 			return gn_error_set(error, -GN_EINVAL,
 			                    "replica: the path of member %u has a line break; rename it",
 			                    k + 1);
-	rc = replace(s, path);
+	whole = realpath(path, NULL); /* a link stays one */
+	rc = replace(s, whole ? whole : path);
+	free(whole);
 	return rc ? gn_error_set(error, gn_store_code(rc),
 	                         "replica: state=%s cannot be written: %s; make its folder writable, or name "
 	                         "another file",

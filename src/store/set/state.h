@@ -40,8 +40,9 @@ void gn_replica_state_fini(struct gn_replica_state *s);
 int gn_replica_state_load(struct gn_replica_state *s, const char *path, struct gn_error *error);
 
 /*
- * gn_replica_state_save - replace the file, durably; if that fails the file is as it was. Returns 0 or a
- * negative code.
+ * gn_replica_state_save - replace the file, durably. Where a link leads, the link stays. If it fails the file
+ * is as it was, or says the new thing but perhaps not after a crash of the system. Returns 0 or a negative
+ * code.
  */
 int gn_replica_state_save(const struct gn_replica_state *s, const char *path, struct gn_error *error);
 
