@@ -529,6 +529,21 @@ static void a_member_that_somebody_else_writes_is_not_taken_for_lost(void **stat
 	assert_state(t, "open 0", 2, 0);
 }
 
+/* Whoever does what the message says must not end with zeros in all members. */
+static void a_member_that_was_cut_off_is_not_the_one_to_copy(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	make_replica(t, 2);
+	assert_int_equal(truncate(member_path(t, 0), 4096), 0);
+	refused(t, -GN_EINVAL, replica_uri(t, 2), "if one lost bytes", "rebuild --from");
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, &report, &t->error),
+	                 -GN_EINVAL);
+	assert_says(t, "truncate -s 24576", "--from");
+	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 2), &report, &t->error), -GN_EINVAL);
+	assert_says(t, "truncate -s 24576", "--from");
+}
+
 static void size_takes_a_part_of_each(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
@@ -562,6 +577,7 @@ int main(void)
 	    set_case(a_wrong_uri_says_what_to_write),
 	    set_case(a_member_that_may_be_new_is_refused),
 	    set_case(a_member_that_somebody_else_writes_is_not_taken_for_lost),
+	    set_case(a_member_that_was_cut_off_is_not_the_one_to_copy),
 	    set_case(size_takes_a_part_of_each),
 	};
 

@@ -85,11 +85,14 @@ static int check_size(const struct job *j, unsigned source, unsigned k, struct g
 
 	if (has == want || (j->settings.size && has > want))
 		return 0;
-	return gn_error_set(error, -GN_EINVAL,
-	                    "replica: member %u (%s) has %llu bytes, not %llu as is wanted; make the members "
-	                    "equal (a file: truncate -s %llu), or give size=",
-	                    k + 1, j->set.uri[k], (unsigned long long)has, (unsigned long long)want,
-	                    (unsigned long long)want);
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "replica: member %u (%s) has %llu bytes, not %llu as %s; if one lost bytes, make it "
+	    "as long as the others (a file: truncate -s %llu), then rebuild --from the number "
+	    "of a whole one; or give size=",
+	    k + 1, j->set.uri[k], (unsigned long long)has, (unsigned long long)want,
+	    j->settings.size ? "size= says" : j->set.uri[source],
+	    (unsigned long long)(has > want ? has : want));
 }
 
 /* ---- comparing ---- */

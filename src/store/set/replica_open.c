@@ -165,12 +165,13 @@ static int check_size(struct gn_replica *r, unsigned k, unsigned first, uint64_t
 
 	if (has == want || (size && has > size))
 		return 0;
-	return gn_error_set(error, -GN_EINVAL,
-	                    "replica: member %u (%s) has %llu bytes, not %llu as %s; make the members equal "
-	                    "(a file: truncate -s), or give size=%llu to use so many bytes of each",
-	                    k + 1, r->set.uri[k], (unsigned long long)has, (unsigned long long)want,
-	                    size ? "size= says" : r->set.uri[first],
-	                    (unsigned long long)(has < want ? has : want));
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "replica: member %u (%s) has %llu bytes, not %llu as %s; if one lost bytes, make it "
+	    "as long as the others (a file: truncate -s), then grapnel store rebuild --from "
+	    "the number of a whole one; or give size=%llu to use so many bytes of each",
+	    k + 1, r->set.uri[k], (unsigned long long)has, (unsigned long long)want,
+	    size ? "size= says" : r->set.uri[first], (unsigned long long)(has < want ? has : want));
 }
 
 static int check_sizes(struct gn_replica *r, uint64_t size, struct gn_error *error)
