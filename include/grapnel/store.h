@@ -73,7 +73,8 @@
  *
  * A replica reads from one of its members, another for other bytes, and writes to all. A member that fails a
  * command for good, or does not answer it, is out of use from then on (gn_store_get_member); another one
- * reads what was wanted. The last one stays: its failures are those of the store. Options beside the members
+ * reads what was wanted. If it was a read, the member is still written, and read if no other can. The last
+ * one stays: its failures are those of the store. Options beside the members
  * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
  * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
  * opened, is not read again before `grapnel store rebuild`, which also makes the first state. If a program
@@ -129,12 +130,13 @@ struct gn_store_status {
 enum { GN_STORE_MOST_MEMBERS = 32 };
 
 /*
- * Which members of a replica are in use. A member that fails is out of use for good. The last one stays:
- * what fails there is an error of the thread that wanted it.
+ * Which members of a replica are in use. Reads go to those that are in neither word. A member that failed a
+ * read is written as before, and read again only if no other can read the bytes. A member that missed a write
+ * is neither read nor written. In each word the last member stays 0.
  */
 struct gn_store_health {
-	uint32_t failed; /* bit k: member k is out of use */
-	uint32_t reserved;
+	uint32_t failed; /* bit k: member k failed a read */
+	uint32_t stale;  /* bit k: member k missed a write, or was not open from the beginning */
 	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 };
 
@@ -250,7 +252,7 @@ enum gn_store_member_use {
 	GN_MEMBER_USED,
 	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
 	GN_MEMBER_MISSING, /* it could not be opened with the replica */
-	GN_MEMBER_FAILED   /* it failed, and is neither read nor written any more */
+	GN_MEMBER_FAILED   /* it failed, and is not read as long as another can; written only if it has all */
 };
 
 struct gn_store_member {

@@ -310,25 +310,107 @@ static void what_failed_is_told(void **state)
 	assert_int_equal(gn_store_get_member(t->store, 0, &member), -GN_ERANGE);
 }
 
+/* A member without its last bytes is not asked for others either, but it has every write. */
 static void the_host_too_goes_on_without_a_member(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
-	unsigned char bytes[3000];
+	struct gn_store_member member;
+	unsigned char bytes[REPLICA_BYTES];
 
 	make_replica(t, 2);
 	open_replica(t, 2, NULL);
-	for (unsigned k = 0; k < sizeof bytes; k++)
-		bytes[k] = byte_of(k, 7);
 	assert_int_equal(truncate(member_path(t, 0), 100), 0);
 	for (uint64_t at = 512; at < REPLICA_BYTES; at += 512)
 		assert_int_equal(gn_store_read_host(t->store, at, bytes, 1, &t->error), 0);
 	assert_int_equal(members_out(t), 1);
+	assert_int_equal(gn_store_get_member(t->store, 0, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_FAILED);
+	assert_null(strstr(member.text, "out of date"));
 	for (unsigned k = 0; k < sizeof bytes; k++)
 		bytes[k] = byte_of(k, 7);
 	assert_int_equal(gn_store_write_host(t->store, 0, bytes, sizeof bytes, &t->error), 0);
 	assert_content(t, 0, sizeof bytes, 7);
 	close_store(t);
-	assert_state(t, "open 0", 2, 1);
+	assert_state(t, "open 0", 2, 0);
+	assert_member_holds(t, 0, 7);
+	assert_member_holds(t, 1, 7);
+}
+
+/* Two members with bytes that cannot be read, but not the same ones: together they have all. */
+static void what_one_member_can_read_is_read(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	unsigned char got[16], zeros[16] = {0};
+	const uint64_t half = REPLICA_BYTES / 2;
+
+	needs_cpu(t);
+	memset(&options, 0, sizeof options);
+	options.read_only = 1;
+	make_replica(t, 2);
+	open_replica(t, 2, &options);
+	assert_int_equal(truncate(member_path(t, 0), (off_t)half), 0);
+	for (uint64_t at = half; at < REPLICA_BYTES; at += 512)
+		assert_int_equal(gn_store_read_thread(gn_store_view_of(t->store), at, got, 16).code, 0);
+	assert_int_equal(truncate(member_path(t, 1), 0), 0);
+	for (uint64_t at = 0; at < half; at += 512) {
+		assert_int_equal(gn_store_read_thread(gn_store_view_of(t->store), at, got, 16).code, 0);
+		assert_memory_equal(got, zeros, 16);
+		assert_int_equal(gn_store_read_host(t->store, at, got, 16, &t->error), 0);
+	}
+	assert_int_not_equal(gn_store_read_thread(gn_store_view_of(t->store), half, got, 16).code, 0);
+	assert_int_not_equal(gn_store_read_host(t->store, half, got, 16, &t->error), 0);
+}
+
+/* A member that answers no read for a while has every write: it needs no rebuild. */
+static void a_read_that_is_late_makes_no_member_stale(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	struct gn_store_member member;
+	struct gn_store_status status;
+	struct gn_fault_plan plan;
+	unsigned char got[16];
+
+	needs_cpu(t);
+	memset(&options, 0, sizeof options);
+	memset(&plan, 0, sizeof plan);
+	options.faults = &plan;
+	options.timeout_ns = 3000000000u;
+	plan.drop_ppm = 1000000;
+	plan.members = 1;
+	make_replica(t, 2);
+	open_uri(t, set_uri(t, state_uri(t), 2, "?queues=1"), &options);
+	for (uint64_t at = 0; at < REPLICA_BYTES; at += 512) {
+		status = gn_store_read_thread(gn_store_view_of(t->store), at, got, 16);
+		assert_int_equal(status.code, 0);
+	}
+	assert_int_equal(gn_store_get_member(t->store, 0, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_FAILED);
+	assert_int_equal(member.why.code, -GN_ETIMEDOUT);
+	close_store(t);
+	assert_state(t, "open 0", 2, 0);
+}
+
+/* A transfer that no member could do is the caller's mistake. */
+static void a_wrong_offset_takes_no_member_out(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const struct gn_store_view *v;
+	unsigned char got[512] = {0};
+
+	needs_cpu(t);
+	open_uri(t, "replica:memq:64K,memq:64K", NULL);
+	v = gn_store_view_of(t->store);
+	for (uint64_t at = 64 << 10; at; at = at == 64 << 10 ? UINT64_MAX - 511 : 0) {
+		assert_int_equal(gn_store_read_thread(v, at, got, 16).code, -GN_EINVAL);
+		assert_int_equal(gn_store_write_thread(v, at, got, 16).code, -GN_EINVAL);
+		assert_int_equal(gn_store_read_warp(v, 1, 1, at, got, 512).code, -GN_EINVAL);
+		assert_int_equal(gn_store_write_warp(v, 1, 1, at, got, 512).code, -GN_EINVAL);
+	}
+	assert_int_equal(members_out(t), 0);
+	must_move_lanes(t, 4096, 1, 1);
+	must_move_lanes(t, 4096, 0, 1);
 }
 
 int main(void)
@@ -347,6 +429,9 @@ int main(void)
 	    set_case(a_member_that_is_lost_is_left_out_after_its_deadline),
 	    set_case(what_failed_is_told),
 	    set_case(the_host_too_goes_on_without_a_member),
+	    set_case(what_one_member_can_read_is_read),
+	    set_case(a_read_that_is_late_makes_no_member_stale),
+	    set_case(a_wrong_offset_takes_no_member_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,17 +197,19 @@ static void *open_second(void *argument)
 	return NULL;
 }
 
-/* The open store notices that its first member has lost its bytes. */
-static void lose_first_member(struct store_test *t)
+/* A replica whose first member takes no write of a kernel. */
+static void open_failing(struct store_test *t)
 {
-	unsigned char byte;
+	struct gn_store_options options;
+	struct gn_fault_plan plan;
 
-	assert_int_equal(truncate(member_path(t, 0), 0), 0);
-	for (uint64_t at = 0; at < REPLICA_BYTES; at += 512)
-		assert_int_equal(gn_store_read_host(t->store, at, &byte, 1, &t->error), 0);
-	write_round(t, 5);
-	assert_int_equal(members_out(t), 1);
-	assert_int_equal(truncate(member_path(t, 0), REPLICA_BYTES), 0);
+	memset(&options, 0, sizeof options);
+	memset(&plan, 0, sizeof plan);
+	options.faults = &plan;
+	plan.fail_ppm = 1000000;
+	plan.writes_only = 1;
+	plan.members = 1;
+	open_replica(t, 2, &options);
 }
 
 /*
@@ -223,14 +225,14 @@ static void who_waited_for_a_writer_knows_what_it_said(void **state)
 
 	for (int rebuilds = 0; rebuilds < 2; rebuilds++) {
 		make_replica(t, 2);
-		open_replica(t, 2, NULL);
+		open_failing(t);
 		memset(&s, 0, sizeof s);
 		s.t = t;
 		s.rebuilds = rebuilds;
 		s.uri = replica_uri(t, 2);
 		assert_int_equal(pthread_create(&thread, NULL, open_second, &s), 0);
 		usleep(200000);
-		lose_first_member(t);
+		must_move_lanes(t, 512, 1, 5);
 		close_store(t);
 		assert_int_equal(pthread_join(thread, NULL), 0);
 		if (s.store) {

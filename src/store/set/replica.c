@@ -46,7 +46,7 @@ static int look_end(const struct gn_replica *r, struct look *l, struct gn_error 
 
 /* ---- the state ---- */
 
-/* Say in the file which members are out of use. @open  1: the members are being written */
+/* Say in the file which members are stale. @open  1: the members are being written */
 static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 {
 	struct gn_replica_state s = r->state;
@@ -60,7 +60,7 @@ static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 		return rc;
 	s.open = open;
 	for (unsigned k = 0; k < s.members; k++)
-		s.stale[k] = (int)(gn__replica_failed(&l.view) >> k & 1);
+		s.stale[k] = (int)(gn__replica_stale(&l.view) >> k & 1);
 	if (s.open == r->state.open && !memcmp(s.stale, r->state.stale, sizeof s.stale))
 		return 0;
 	rc = gn_replica_state_save(&s, r->path, error);
@@ -126,15 +126,19 @@ static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_
 	struct gn_replica *r = replica_of(store);
 	struct gn_store_status status = {0, 0};
 	struct look l;
-	uint32_t member;
+	uint32_t left, tried = 0;
 	int rc = look_begin(r, &l, error);
 
 	if (rc)
 		return rc;
-	do {
-		member = gn__replica_choose(&l.view, offset);
+	while ((left = gn__replica_readers(&l.view, tried)) != 0) {
+		const uint32_t member = gn__replica_choose(left, offset);
+
 		status.code = gn_store_read_host(r->set.member[member], offset, to, bytes, error);
-	} while (gn__replica_again(&l.view, member, status));
+		if (!gn__replica_again(&l.view, member, status))
+			break;
+		tried |= 1u << member;
+	}
 	rc = look_end(r, &l, error);
 	return status.code ? status.code : rc;
 }
@@ -150,9 +154,9 @@ static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void
 
 	if (rc)
 		return rc;
-	round.failed = gn__replica_failed(&l.view);
+	round.stale = gn__replica_stale(&l.view);
 	for (unsigned k = 0; k < r->set.members; k++) {
-		if (round.failed >> k & 1)
+		if (round.stale >> k & 1)
 			continue;
 		status.code = one(r->set.member[k], what, round.bad ? NULL : error);
 		gn__replica_wrote(&l.view, &round, k, status);
@@ -217,7 +221,7 @@ static void replica_statistics(const struct gn_store *store, struct gn_store_sta
 
 	gn_set_statistics(store, statistics);
 	if (!look_begin((const struct gn_replica *)store, &l, NULL))
-		statistics->members_out = simt_popcount(gn__replica_failed(&l.view));
+		statistics->members_out = simt_popcount(gn__replica_out(&l.view));
 }
 
 static int replica_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
@@ -227,13 +231,13 @@ static int replica_member(const struct gn_store *store, unsigned k, struct gn_st
 
 	*member = r->about[k];
 	member->uri = r->set.uri[k];
-	if (look_begin(r, &l, NULL) || member->use != GN_MEMBER_USED ||
-	    !(gn__replica_failed(&l.view) >> k & 1))
+	if (look_begin(r, &l, NULL) || member->use != GN_MEMBER_USED || !(gn__replica_out(&l.view) >> k & 1))
 		return 0;
 	member->use = GN_MEMBER_FAILED;
 	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l.view.health->why[k].code);
 	member->why.device = simt_load_relaxed_dev_u32(&l.view.health->why[k].device);
-	snprintf(member->text, sizeof member->text, "failed while in use: %s%s%s",
+	snprintf(member->text, sizeof member->text, "failed while in use%s: %s%s%s",
+	         gn__replica_stale(&l.view) >> k & 1 ? ", and is out of date" : "",
 	         gn_error_name(member->why.code), member->why.device ? ", " : "",
 	         member->why.device ? gn_nvme_status_text(member->why.device) : "");
 	return 0;

@@ -196,7 +196,7 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 
 	memset(&health, 0, sizeof health);
 	for (unsigned k = 0; k < r->set.members; k++)
-		health.failed |= (uint32_t)!r->set.member[k] << k;
+		health.stale |= (uint32_t)!r->set.member[k] << k;
 	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE);
 	if (!r->health || simt_move(machine, r->health, &health, sizeof health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");

@@ -76,7 +76,7 @@ SIMT_FN struct gn_store_status gn__stripe_write(const struct gn_store_view *s, u
 	                                             wants && !p.code, p.offset, from, bytes, s->timeout_ns));
 }
 
-/* ---- replica: every member in use has each byte ---- */
+/* ---- replica: every member that is not stale has each byte ---- */
 
 SIMT_FN uint32_t gn__replica_all(const struct gn_store_view *s)
 {
@@ -84,22 +84,41 @@ SIMT_FN uint32_t gn__replica_all(const struct gn_store_view *s)
 }
 
 /*
- * The members that are out of use. A thread that wrote bytes which a member does not have took it out of use
+ * The members that miss a write. A thread that wrote bytes which a member does not have put it among these
  * before; it hands the bytes on by a release, so who reads them afterwards sees that here.
  */
-SIMT_FN uint32_t gn__replica_failed(const struct gn_store_view *s)
+SIMT_FN uint32_t gn__replica_stale(const struct gn_store_view *s)
 {
-	return simt_load_relaxed_dev_u32(&s->health->failed);
+	return simt_load_relaxed_dev_u32(&s->health->stale);
 }
 
 /*
- * Take members out of use, but leave one. Returns which are out of use then. If all that were left failed,
- * the first of these stays: then no two members are read of which one may have bytes that the other has not.
+ * The members to read from: those that failed no command, or, if there is none, all that have each byte.
+ * @tried  members that are not asked again. 0 if no other is left.
  */
-SIMT_FN uint32_t gn__replica_fail(const struct gn_store_view *s, uint32_t bad)
+SIMT_FN uint32_t gn__replica_readers(const struct gn_store_view *s, uint32_t tried)
+{
+	const uint32_t have = gn__replica_all(s) & ~gn__replica_stale(s) & ~tried;
+	const uint32_t sound = have & ~simt_load_relaxed_dev_u32(&s->health->failed);
+
+	return sound ? sound : have;
+}
+
+/* The members that are out of use: not read as long as others last. */
+SIMT_FN uint32_t gn__replica_out(const struct gn_store_view *s)
+{
+	return gn__replica_all(s) & ~gn__replica_readers(s, 0);
+}
+
+/*
+ * Add members to a word of the health, but leave one out of it. Returns the word then. If all that were left
+ * are bad, the first of these stays: then no two members are read of which one may have bytes that the other
+ * has not.
+ */
+SIMT_FN uint32_t gn__replica_add(const struct gn_store_view *s, uint32_t *word, uint32_t bad)
 {
 	const uint32_t all = gn__replica_all(s);
-	uint32_t before = gn__replica_failed(s), after, seen;
+	uint32_t before = simt_load_relaxed_dev_u32(word), after, seen;
 
 	for (;;) {
 		after = before | bad;
@@ -107,7 +126,7 @@ SIMT_FN uint32_t gn__replica_fail(const struct gn_store_view *s, uint32_t bad)
 			after = all & ~(1u << simt_first_lane(all & ~before));
 		if (after == before)
 			return before;
-		seen = simt_cas_acq_rel_dev_u32(&s->health->failed, before, after);
+		seen = simt_cas_acq_rel_dev_u32(word, before, after);
 		if (seen == before)
 			return after;
 		before = seen;
@@ -133,14 +152,12 @@ SIMT_FN uint32_t gn__replica_mix(uint64_t offset, uint32_t most)
 	return (uint32_t)((uint64_t)z * most >> 32);
 }
 
-/* The member that reads these bytes, of those in use. It is the same one as long as all members last. */
-SIMT_FN uint32_t gn__replica_choose(const struct gn_store_view *s, uint64_t offset)
+/* One of these members. It is the same one for the same bytes as long as all members last. */
+SIMT_FN uint32_t gn__replica_choose(uint32_t members, uint64_t offset)
 {
-	uint32_t left = gn__replica_all(s) & ~gn__replica_failed(s);
-
-	for (uint32_t skip = gn__replica_mix(offset, simt_popcount(left)); skip; skip--)
-		left &= left - 1;
-	return simt_first_lane(left);
+	for (uint32_t skip = gn__replica_mix(offset, simt_popcount(members)); skip; skip--)
+		members &= members - 1;
+	return members ? simt_first_lane(members) : 0;
 }
 
 /* The deadline of one transfer to one member: the store's is for as many as it has. */
@@ -149,38 +166,58 @@ SIMT_FN uint64_t gn__replica_timeout(const struct gn_store_view *s)
 	return s->timeout_ns / s->members;
 }
 
-/* A read of a member ended with this status. Must another member be asked? */
+/*
+ * No member could do this transfer, so it must not count against one. The last block may reach past the
+ * capacity.
+ */
+SIMT_FN int gn__replica_refuses(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
+{
+	const uint64_t mask = s->block_bytes - 1;
+
+	return bytes > s->transfer_bytes || offset >= s->capacity_bytes ||
+	       bytes > ((s->capacity_bytes + mask) & ~mask) - offset;
+}
+
+/*
+ * A read of a member ended with this status. Returns 1 if another is to be asked. A member that fails a read
+ * has every write all the same: it is written as before, and read if no other is left.
+ */
 SIMT_FN int gn__replica_again(const struct gn_store_view *s, uint32_t member, struct gn_store_status status)
 {
 	if (!status.code)
 		return 0;
 	gn__replica_note(s, member, status);
-	return gn__replica_fail(s, 1u << member) >> member & 1;
+	gn__replica_add(s, &s->health->failed, 1u << member);
+	return 1;
 }
 
 SIMT_FN struct gn_store_status gn__replica_read(const struct gn_store_view *s, uint32_t mask, int wants,
                                                 uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status result = {0, 0}, status;
+	uint32_t tried = 0;
 
-	if (wants && bytes > s->transfer_bytes)
+	if (wants && gn__replica_refuses(s, offset, bytes))
 		result.code = -GN_EINVAL;
 	wants = wants && !result.code;
 	while (simt_ballot(mask, wants)) {
-		const uint32_t member = gn__replica_choose(s, offset);
+		const uint32_t left = gn__replica_readers(s, tried);
+		const uint32_t member = gn__replica_choose(left, offset);
 		const struct gn_nvmeq *q = gn__set_member(s, member) + gn__set_mine(s);
 
+		wants = wants && left;
 		status = gn__store_move_blocks(q, mask, wants, GN_NVME_READ, offset, to, bytes,
 		                               gn__replica_timeout(s));
 		result = wants ? status : result;
 		wants = wants && gn__replica_again(s, member, status);
+		tried |= 1u << member;
 	}
 	return result;
 }
 
 /* What became of a write, member for member. */
 struct gn__replica_round {
-	uint32_t failed;               /* out of use when it began */
+	uint32_t stale;                /* when it began */
 	uint32_t ok, bad;              /* of the others: have the bytes, have them not */
 	struct gn_store_status status; /* the first failure */
 };
@@ -197,26 +234,26 @@ SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica
 	r->bad |= 1u << member;
 }
 
-/* The write is well if a member that stays in use has the bytes: then none is in use that has them not. */
+/* The write is well if a member that is not stale has the bytes: then all that are not stale have them. */
 SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r)
 {
-	const uint32_t failed = r->bad ? gn__replica_fail(s, r->bad) : 0;
+	const uint32_t stale = r->bad ? gn__replica_add(s, &s->health->stale, r->bad) : 0;
 	struct gn_store_status ok = {0, 0};
 
-	return r->bad && !(r->ok & ~failed) ? r->status : ok;
+	return r->bad && !(r->ok & ~stale) ? r->status : ok;
 }
 
 SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, uint32_t mask, int wants,
                                                  uint64_t offset, const void *from, uint32_t bytes)
 {
-	struct gn__replica_round r = {gn__replica_failed(s), 0, 0, {0, 0}};
+	struct gn__replica_round r = {gn__replica_stale(s), 0, 0, {0, 0}};
 	struct gn_store_status refused = {0, 0}, status;
 
-	if (wants && bytes > s->transfer_bytes)
+	if (wants && gn__replica_refuses(s, offset, bytes))
 		refused.code = -GN_EINVAL;
 	wants = wants && !refused.code;
 	for (uint32_t k = 0; k < s->members; k++) {
-		const int mine = wants && !(r.failed >> k & 1);
+		const int mine = wants && !(r.stale >> k & 1);
 
 		if (!simt_ballot(mask, mine))
 			continue;
@@ -231,24 +268,32 @@ SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, 
 SIMT_FN struct gn_store_status gn__replica_read_few(const struct gn_store_view *s, uint64_t offset, void *to,
                                                     uint32_t bytes)
 {
-	struct gn_store_status status;
-	uint32_t member;
+	struct gn_store_status status = {-GN_EINVAL, 0};
+	uint32_t left, member, tried = 0;
 
-	do {
-		member = gn__replica_choose(s, offset);
+	if (gn__replica_refuses(s, offset, bytes))
+		return status;
+	while ((left = gn__replica_readers(s, tried)) != 0) {
+		member = gn__replica_choose(left, offset);
 		status = gn__store_read_few(gn__set_member(s, member) + gn__set_mine(s), offset, to, bytes,
 		                            gn__replica_timeout(s));
-	} while (gn__replica_again(s, member, status));
+		if (!gn__replica_again(s, member, status))
+			break;
+		tried |= 1u << member;
+	}
 	return status;
 }
 
 SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view *s, uint64_t offset,
                                                      const void *from, uint32_t bytes)
 {
-	struct gn__replica_round r = {gn__replica_failed(s), 0, 0, {0, 0}};
+	struct gn__replica_round r = {gn__replica_stale(s), 0, 0, {0, 0}};
+	const struct gn_store_status refused = {-GN_EINVAL, 0};
 
+	if (gn__replica_refuses(s, offset, bytes))
+		return refused;
 	for (uint32_t k = 0; k < s->members; k++)
-		if (!(r.failed >> k & 1))
+		if (!(r.stale >> k & 1))
 			gn__replica_wrote(s, &r, k,
 			                  gn__store_write_few(gn__set_member(s, k), gn__set_queues(s),
 			                                      gn__set_mine(s), offset, from, bytes,
