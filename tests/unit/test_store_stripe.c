@@ -296,7 +296,7 @@ static void blocks_of_two_sizes_make_the_larger(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
 	const char *const name[] = {"nvme:1", "nvme:2"};
-	const uint64_t capacity[] = {1 << 20, 1 << 20};
+	uint64_t capacity[] = {1 << 20, 1 << 20};
 	struct gn_stripe_settings s = {64 << 10, 0, 0};
 	struct gn_store_view view;
 
@@ -307,6 +307,10 @@ static void blocks_of_two_sizes_make_the_larger(void **state)
 	assert_int_equal(view.transfer_bytes, 64 << 10);
 	assert_int_equal(view.unit_log2, 16);
 	assert_int_equal(view.capacity_bytes, 2 << 20);
+	capacity[0] = capacity[1] = (uint64_t)1 << 63;
+	assert_int_equal(gn_stripe_shape(&view, &s, name, capacity, 2, &t->error), -GN_EINVAL);
+	assert_says(t, "64 bits", "size=");
+	capacity[0] = capacity[1] = 1 << 20;
 	view.block_bytes = 128 << 10;
 	assert_int_equal(gn_stripe_shape(&view, &s, name, capacity, 2, &t->error), -GN_EINVAL);
 	assert_says(t, "smaller than a block", "unit=131072");

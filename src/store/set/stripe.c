@@ -100,6 +100,12 @@ int gn_stripe_shape(struct gn_store_view *view, const struct gn_stripe_settings 
 		    "stripe: the members have %llu bytes each, less than a unit of %llu; make "
 		    "them larger, or give a smaller unit=",
 		    (unsigned long long)each, (unsigned long long)s->unit);
+	if (each > UINT64_MAX / members)
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "stripe: %u members of %llu bytes are more than 64 bits can count; give a "
+		    "smaller size=",
+		    members, (unsigned long long)each);
 	view->unit_log2 = (uint32_t)__builtin_ctzll(s->unit);
 	view->capacity_bytes = each / s->unit * s->unit * members;
 	if (view->transfer_bytes > s->unit)
