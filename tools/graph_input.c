@@ -64,26 +64,45 @@ static int load_file(struct graph_input *in, const struct gn_progress *progress,
 	return rc;
 }
 
-/* The store that has the file's bytes: its first page, with the checksums of all others, must be the file's.
+static int refuse_there(const struct graph_input *in, const struct graph_options *o, struct gn_error *e)
+{
+	return gn_error_set(
+	    e, -GN_EBADMSG,
+	    "%s: the store does not have the bytes of %s; name its members in the same order and "
+	    "with the same unit= as when it was written, write the bytes with grapnel store "
+	    "write, or give --overwrite",
+	    o->far.store, in->file.name);
+}
+
+/* Is a page of the store that of the file? */
+static int compare_page(const struct graph_input *in, const struct graph_options *o, uint64_t page,
+                        struct gn_error *e)
+{
+	char file[GN_GRAPH_FILE_PAGE], store[GN_GRAPH_FILE_PAGE];
+	const uint64_t at = page * GN_GRAPH_FILE_PAGE, left = in->file.bytes - at;
+	const size_t bytes = left < GN_GRAPH_FILE_PAGE ? (size_t)left : (size_t)GN_GRAPH_FILE_PAGE;
+	int rc;
+
+	if (pread(in->file.fd, file, bytes, (off_t)at) != (ssize_t)bytes)
+		return gn_error_set(e, -GN_EIO, "%s: the bytes at %llu cannot be read; make the file again",
+		                    in->file.name, (unsigned long long)at);
+	rc = gn_store_read_host(in->store, at, store, bytes, e);
+	return rc || !memcmp(file, store, bytes) ? rc : refuse_there(in, o, e);
+}
+
+/*
+ * The store that has the file's bytes: its first page, with the checksums of all others, must be the file's.
+ * More pages, at distances that are no multiple of a row, tell a stripe in another order or of another unit.
  */
 static int open_there(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                       struct gn_error *e)
 {
-	char file[GN_GRAPH_FILE_PAGE], store[GN_GRAPH_FILE_PAGE];
+	enum { PAGES = 251 };
+	const uint64_t pages = (in->file.bytes + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE;
 	int rc = tool_far_there(&in->store, machine, &o->far, in->file.bytes, e);
 
-	if (rc)
-		return rc;
-	if (pread(in->file.fd, file, sizeof file, 0) != (ssize_t)sizeof file)
-		return gn_error_set(e, -GN_EIO, "%s: the first page cannot be read; make the file again",
-		                    in->file.name);
-	rc = gn_store_read_host(in->store, 0, store, sizeof store, e);
-	if (!rc && memcmp(file, store, sizeof file))
-		rc =
-		    gn_error_set(e, -GN_EBADMSG,
-		                 "%s: the store does not have the bytes of %s; write them with grapnel store "
-		                 "write, or give --overwrite",
-		                 o->far.store, in->file.name);
+	for (uint64_t k = 0; k < PAGES && !rc; k++)
+		rc = compare_page(in, o, pages / PAGES * k + pages % PAGES * k / PAGES, e);
 	return rc;
 }
 

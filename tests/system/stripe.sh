@@ -47,6 +47,10 @@ dd if=g.gng bs=8192 skip=1 count=1 of=want 2>/dev/null
 dd if=part3.1 bs=8192 count=1 of=got 2>/dev/null
 cmp want got
 
+# Members in another order, and another unit, have the same first page.
+refused 'same order' 'unit=' "$grapnel" bfs g.gng --source 0 --store stripe:unit=8K,file:part3.0,file:part3.2,file:part3.1
+refused 'same order' 'unit=' "$grapnel" bfs g.gng --source 0 --store stripe:unit=4K,file:part3.0,file:part3.1,file:part3.2
+
 # Another graph is not there; --overwrite copies it.
 "$grapnel" gen urand --scale 10 --degree 8 other.gng >/dev/null
 refused 'does not have the bytes' 'grapnel store write' "$grapnel" bfs other.gng --source 0 --store "stripe:$three"
