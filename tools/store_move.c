@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <store/uri.h>
+
 enum { PIECE = 1 << 20 };
 
 int tool_store_open(struct simt_machine **machine, struct gn_store **store, const char *uri, bool writes,
@@ -95,7 +97,61 @@ static int copy_in(const struct tool_store_request *r, struct gn_store *store, F
 	return gn_store_flush(store, e);
 }
 
-static int move(const struct tool_store_request *r, FILE *file, struct gn_error *e)
+/* Are the bytes of this store, or of this member, in that file? */
+static bool is_in(const char *uri, const struct stat *file)
+{
+	struct gn_uri *parts = (struct gn_uri *)malloc(sizeof *parts);
+	struct stat st;
+	bool same = parts && !gn_uri_parse(parts, uri, NULL) && !stat(parts->path, &st) &&
+	            st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+
+	free(parts);
+	return same;
+}
+
+static bool is_of_store(const struct tool_store_request *r, const struct gn_store *store)
+{
+	struct gn_store_member m;
+	struct stat file;
+
+	if (stat(r->file, &file) || !S_ISREG(file.st_mode))
+		return false;
+	for (uint32_t k = 0; !gn_store_get_member(store, k, &m); k++)
+		if (is_in(m.uri, &file))
+			return true;
+	return is_in(r->uri, &file);
+}
+
+/* The store is open by now: a file is not emptied for a store that is not there, or is a part of the store.
+ */
+static int open_file(const struct tool_store_request *r, const struct gn_store *store, FILE **file,
+                     struct gn_error *e)
+{
+	*file = r->writes ? stdin : stdout;
+	if (!r->file)
+		return 0;
+	if (is_of_store(r, store))
+		return gn_error_set(e, -GN_EINVAL, "%s: the store's bytes are in this file; name another one",
+		                    r->file);
+	*file = fopen(r->file, r->writes ? "rbe" : "wbe");
+	return *file ? 0 : gn_error_set(e, -GN_EIO, "%s: the file cannot be opened; check the path", r->file);
+}
+
+/* The file's and the store's bytes. */
+static int copy(const struct tool_store_request *r, struct gn_store *store, char *piece, struct gn_error *e)
+{
+	FILE *file;
+	int rc = open_file(r, store, &file, e);
+
+	if (rc)
+		return rc;
+	rc = r->writes ? copy_in(r, store, file, piece, e) : copy_out(r, store, file, piece, e);
+	if (r->file && fclose(file) && !rc)
+		rc = gn_error_set(e, -GN_EIO, "%s: writing failed; check the disk", r->file);
+	return rc;
+}
+
+static int move(const struct tool_store_request *r, struct gn_error *e)
 {
 	char *piece = (char *)malloc(PIECE);
 	struct simt_machine *machine = NULL;
@@ -105,7 +161,7 @@ static int move(const struct tool_store_request *r, FILE *file, struct gn_error 
 
 	if (!rc) {
 		tool_store_warn(r->subcommand, store, false);
-		rc = r->writes ? copy_in(r, store, file, piece, e) : copy_out(r, store, file, piece, e);
+		rc = copy(r, store, piece, e);
 		tool_store_warn(r->subcommand, store, true);
 	}
 	gn_store_close(store);
@@ -117,18 +173,7 @@ static int move(const struct tool_store_request *r, FILE *file, struct gn_error 
 
 int tool_store_move(const struct tool_store_request *r)
 {
-	FILE *file = r->writes ? stdin : stdout;
 	struct gn_error e = {0, ""};
-	int rc;
 
-	if (r->file)
-		file = fopen(r->file, r->writes ? "rbe" : "wbe");
-	if (!file) {
-		gn_error_set(&e, -GN_EIO, "%s: the file cannot be opened; check the path", r->file);
-		return tool_fail(r->subcommand, &e);
-	}
-	rc = move(r, file, &e);
-	if (r->file && fclose(file) && !rc)
-		rc = gn_error_set(&e, -GN_EIO, "%s: writing failed; check the disk", r->file);
-	return rc ? tool_fail(r->subcommand, &e) : TOOL_OK;
+	return move(r, &e) ? tool_fail(r->subcommand, &e) : TOOL_OK;
 }

@@ -51,6 +51,13 @@ cmp want got
 refused 'same order' 'unit=' "$grapnel" bfs g.gng --source 0 --store stripe:unit=8K,file:part3.0,file:part3.2,file:part3.1
 refused 'same order' 'unit=' "$grapnel" bfs g.gng --source 0 --store stripe:unit=4K,file:part3.0,file:part3.1,file:part3.2
 
+# A file is not emptied for a store that is not there, nor a member for the store that it is a part of.
+refused 'no-such-file' 'check the path' "$grapnel" store read file:no-such-file --file back
+refused 'in this file' 'another' "$grapnel" store read "stripe:$three" --file part3.1
+refused 'in this file' 'another' "$grapnel" store write "stripe:$three" --file part3.1 --overwrite
+cmp g.gng back
+"$grapnel" store read "stripe:$three" --bytes "$bytes" | cmp g.gng -
+
 # Another graph is not there; --overwrite copies it.
 "$grapnel" gen urand --scale 10 --degree 8 other.gng >/dev/null
 refused 'does not have the bytes' 'grapnel store write' "$grapnel" bfs other.gng --source 0 --store "stripe:$three"
