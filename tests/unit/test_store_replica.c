@@ -392,6 +392,40 @@ static void a_read_that_is_late_makes_no_member_stale(void **state)
 	assert_state(t, "open 0", 2, 0);
 }
 
+static void a_deadline_may_be_never(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+
+	memset(&options, 0, sizeof options);
+	options.timeout_ns = (uint64_t)1 << 63;
+	open_uri(t, "replica:memq:64K,memq:64K", &options);
+	must_move_lanes(t, 4096, 1, 1);
+	must_move_lanes(t, 4096, 0, 1);
+	assert_int_equal(members_out(t), 0);
+}
+
+/* The last page of a cache ends with the store, whose last block is a part of one. */
+static void sizes_need_not_be_whole_blocks(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_replica_report report;
+	struct walk_test w;
+
+	for (unsigned k = 0; k < 2; k++)
+		make_member(t, k, 10004);
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error), 0);
+	open_replica(t, 2, NULL);
+	walk_open(&w, t, 4096);
+	walk_run(&w, t, 1, 200);
+	assert_int_equal(w.failed, 0);
+	assert_int_equal(w.wrong, 0);
+	assert_int_equal(gn_cache_flush(w.cache, &t->error), 0);
+	assert_int_equal(members_out(t), 0);
+	walk_compare(&w, t);
+	walk_close(&w, t);
+}
+
 /* A transfer that no member could do is the caller's mistake. */
 static void a_wrong_offset_takes_no_member_out(void **state)
 {
@@ -431,6 +465,8 @@ int main(void)
 	    set_case(the_host_too_goes_on_without_a_member),
 	    set_case(what_one_member_can_read_is_read),
 	    set_case(a_read_that_is_late_makes_no_member_stale),
+	    set_case(a_deadline_may_be_never),
+	    set_case(sizes_need_not_be_whole_blocks),
 	    set_case(a_wrong_offset_takes_no_member_out),
 	};
 

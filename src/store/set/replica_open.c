@@ -201,6 +201,8 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 	if (!r->health || simt_move(machine, r->health, &health, sizeof health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	view->health = r->health;
+	if (view->timeout_ns > INT64_MAX / view->members)
+		view->timeout_ns = INT64_MAX / view->members;
 	view->timeout_ns *= view->members; /* one after the other may fail */
 	return 0;
 }
