@@ -544,6 +544,10 @@ static void a_member_that_was_cut_off_is_not_the_one_to_copy(void **state)
 	assert_says(t, "truncate -s 24576", "--from");
 	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 2), &report, &t->error), -GN_EINVAL);
 	assert_says(t, "truncate -s 24576", "--from");
+	assert_int_equal(unlink(member_path(t, 0)), 0);
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, &report, &t->error),
+	                 -GN_ENOENT);
+	assert_says(t, "member 1", "leave it out of the URI");
 }
 
 static void size_takes_a_part_of_each(void **state)

@@ -68,10 +68,18 @@ static void end(struct job *j)
 static int open_member(struct job *j, unsigned k, int read_only, struct gn_error *error)
 {
 	struct gn_store_options o;
+	int rc;
 
 	memset(&o, 0, sizeof o);
 	o.queue_count = 1;
-	return gn_set_open_member(&j->set, k, &o, read_only, error);
+	rc = gn_set_open_member(&j->set, k, &o, read_only, error);
+	if (rc == -GN_ENOENT && !read_only)
+		rc = gn_error_set(
+		    error, rc,
+		    "replica: member %u (%s) is not there; make it as long as the others (a file: "
+		    "truncate -s), or leave it out of the URI, and the state has the others alone",
+		    k + 1, j->set.uri[k]);
+	return rc;
 }
 
 static uint64_t bytes_of(const struct job *j, unsigned k)
