@@ -169,9 +169,9 @@ case_members() {
     grapnel store read "$both" --bytes 2000000 --file /tmp/out
   step "it is the same" cmp /tmp/in /tmp/out
   step "threads too go on with the other drive" nvme_check array "$both" 4096
+  step "a drive that is bad is not rebuilt" refused "unrecovered" grapnel store rebuild "$both" --from 2 --overwrite
   step "the state says so" grep -q "stale nvme:$a" /tmp/state
   step "what is stale is not read" says "2, 1 in use" grapnel store info "$both"
-  step "a drive that is bad is not rebuilt" refused "unrecovered" grapnel store rebuild "$both" --overwrite
   sound="replica:state=/tmp/state,size=4M,nvme:$d,nvme:$b"
   step "a sound one is" says "all were compared" grapnel store rebuild "$sound" --overwrite
   step "then the two are equal" says "equal" grapnel store verify "$sound"
