@@ -2,10 +2,11 @@
 /*
  * store_file.c - how many random pages a second the threads of a kernel read from a store.
  *
- *     bench_store_file uri=URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu]
+ *     bench_store_file uri=URI [page=4096] [threads=32] [seconds=2] [workers=0] [machine=cpu] [numbered=0]
  *
  * `threads` is the queue depth: every thread (every warp, where warps are wide) reads one page after another
- * and waits for each. Prints one JSON object. store_file.py runs it beside fio.
+ * and waits for each. numbered=1: the first 8 bytes of each page are its number, which is checked. Prints one
+ * JSON object. store_file.py runs it beside fio, stripe.py on stripes.
  */
 #include <grapnel/store.h>
 
@@ -21,7 +22,7 @@ struct reader {
 	uint32_t *failed;
 	uint64_t pages;
 	uint64_t run_ns;
-	uint32_t page_bytes;
+	uint32_t page_bytes, numbered;
 };
 
 SIMT_FN uint64_t next_random(uint64_t *state)
@@ -30,6 +31,14 @@ SIMT_FN uint64_t next_random(uint64_t *state)
 	*state ^= *state >> 7;
 	*state ^= *state << 17;
 	return *state;
+}
+
+SIMT_FN int has_number(const struct reader *a, const char *buffer, uint64_t page)
+{
+	uint64_t number;
+
+	memcpy(&number, buffer, sizeof number);
+	return !a->numbered || number == page;
 }
 
 SIMT_FN void read_pages(const struct reader *a)
@@ -45,7 +54,7 @@ SIMT_FN void read_pages(const struct reader *a)
 		struct gn_store_status s = gn_store_read_warp(&a->store, mask, simt_rank(mask) == 0,
 		                                              page * a->page_bytes, buffer, a->page_bytes);
 
-		if (simt_ballot(mask, s.code != 0)) {
+		if (simt_ballot(mask, s.code != 0 || !has_number(a, buffer, page))) {
 			simt_add_relaxed_dev_u32(a->failed, 1);
 			break;
 		}
@@ -75,7 +84,7 @@ static uint64_t run(struct simt_machine *m, struct reader *a, uint32_t readers)
 	bench_must(!done, "no memory");
 	bench_must_run(m, simt_move(m, done, a->done, readers * sizeof *done));
 	bench_must_run(m, simt_move(m, &failed, a->failed, sizeof failed));
-	bench_must(failed != 0, "a transfer failed");
+	bench_must(failed != 0, "a transfer failed, or a page is not the one that was wanted");
 	for (uint32_t k = 0; k < readers; k++)
 		all += done[k];
 	simt_free(m, a->buffer);
@@ -99,10 +108,11 @@ int main(int argc, char **argv)
 
 	memset(&options, 0, sizeof options);
 	memset(&a, 0, sizeof a);
-	bench_begin(argc, argv, "uri page threads seconds workers machine");
+	bench_begin(argc, argv, "uri page threads seconds workers machine numbered");
 	threads = (uint32_t)bench_number("threads", 32);
 	bench_must(!threads || (threads > 32 && threads % 32), "threads: up to 32, or a multiple of 32");
 	a.page_bytes = options.transfer_bytes = (uint32_t)bench_number("page", 4096);
+	a.numbered = (uint32_t)bench_number("numbered", 0);
 	a.run_ns = bench_number("seconds", 2) * 1000000000u;
 	m = bench_machine(bench_text("machine", "cpu"), (unsigned)bench_number("workers", 0), 0);
 	bench_must(gn_store_open(&store, m, bench_text("uri", ""), &options, &e), e.text);

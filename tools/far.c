@@ -11,10 +11,15 @@ static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
      "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive, or rdma://HOST/NAME, what grapnel serve "
-     "lends there, onto which it is copied first (--overwrite)",
+     "lends there, onto which it is copied first (--overwrite), or stripe:URI,URI or replica:URI,URI, which "
+     "has "
+     "the file already (grapnel store write) or gets it (--overwrite)",
      0},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
-     "with --store nvme: or rdma: what is there may be lost; without it such a store is refused", 0},
+     "with --store nvme, rdma, stripe or replica: copy the graph there; what the store holds is lost. "
+     "Without "
+     "it a drive or region is refused, and a stripe or replica must have the file",
+     0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
@@ -46,15 +51,21 @@ void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *
 		           "managed");
 }
 
-/* Does --store name a place onto which the data is copied? */
-static bool is_place(const char *store)
+/* Is the store one over several others? */
+static bool is_set(const char *store)
 {
-	return store && (!strncmp(store, "nvme:", 5) || !strncmp(store, "rdma:", 5));
+	return !strncmp(store, "stripe:", 7) || !strncmp(store, "replica:", 8);
+}
+
+/* Is it named by a whole URI? */
+static bool is_uri(const char *store)
+{
+	return !strncmp(store, "nvme:", 5) || !strncmp(store, "rdma:", 5) || is_set(store);
 }
 
 static void check_together(const struct tool_far *o, const struct argp_state *state)
 {
-	if (is_place(o->store) && !o->overwrite)
+	if (o->store && is_uri(o->store) && !is_set(o->store) && !o->overwrite)
 		argp_error(state,
 		           "--store %s copies the data there, and what is there is lost; give --overwrite if "
 		           "that may be",
@@ -71,8 +82,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_STORE:
-		o->store =
-		    o->drives && is_place(arg) ? arg : stores[tool_word(state, "--store", arg, stores)];
+		o->store = o->drives && is_uri(arg) ? arg : stores[tool_word(state, "--store", arg, stores)];
 		o->said = "--store";
 		return 0;
 	case OPT_CACHE:
@@ -142,17 +152,23 @@ const char *tool_far_file_query(const struct tool_far *far)
 
 bool tool_far_is_drive(const struct tool_far *far)
 {
-	return !far->baseline && is_place(far->store);
+	return far->store && !far->baseline && is_uri(far->store);
 }
 
-/* The drive or region of --store, if it has so many bytes. */
+bool tool_far_is_there(const struct tool_far *far)
+{
+	return tool_far_is_drive(far) && is_set(far->store) && !far->overwrite;
+}
+
+/* The drive, region or set of --store, if it has so many bytes. */
 static int open_drive(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
-                      uint64_t bytes, struct gn_error *e)
+                      uint64_t bytes, int read_only, struct gn_error *e)
 {
 	struct gn_store_options how = {0};
 	uint64_t has;
 	int rc;
 
+	how.read_only = read_only;
 	how.timeout_ns = far->deadline_ms * 1000000;
 	if (far->page_bytes > 64 << 10)
 		how.transfer_bytes = far->page_bytes;
@@ -164,9 +180,14 @@ static int open_drive(struct gn_store **store, struct simt_machine *machine, con
 		return 0;
 	gn_store_close(*store);
 	*store = NULL;
-	return gn_error_set(e, -GN_ENOSPC,
-	                    "%s: the data has %llu bytes, the store %llu; take a larger namespace or region",
+	return gn_error_set(e, -GN_ENOSPC, "%s: the data has %llu bytes, the store %llu; take a larger one",
 	                    far->store, (unsigned long long)bytes, (unsigned long long)has);
+}
+
+int tool_far_there(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                   uint64_t bytes, struct gn_error *e)
+{
+	return open_drive(store, machine, far, bytes, 1, e);
 }
 
 int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
@@ -178,8 +199,13 @@ int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const
 	                                                   : "read-mostly";
 	char uri[64];
 
+	if (tool_far_is_there(far))
+		return gn_error_set(e, -GN_EINVAL,
+		                    "--store %s without --overwrite needs a .gng file whose bytes the store "
+		                    "has, and no other order; give --overwrite to copy the graph there",
+		                    far->store);
 	if (tool_far_is_drive(far))
-		return open_drive(store, machine, far, bytes, e);
+		return open_drive(store, machine, far, bytes, 0, e);
 	snprintf(uri, sizeof uri, "host:%llu?memory=%s", (unsigned long long)bytes, kind);
 	return gn_store_open(store, machine, uri, NULL, e);
 }

@@ -27,9 +27,11 @@ enum tool_baseline {
 
 /* Zero is the default of every member. */
 struct tool_far {
-	const char *store; /* "host", "file", "nvme:...", "rdma:..." or NULL: what suits the data's format */
-	bool drives;       /* the subcommand copies its data to a drive or region if it is told so */
-	bool overwrite;    /* what the drive or region holds may be lost */
+	/* "host", "file", a URI of nvme:, rdma:, stripe: or replica:, or NULL: what suits the data's format
+	 */
+	const char *store;
+	bool drives;          /* the subcommand copies its data to a drive or region if it is told so */
+	bool overwrite;       /* what the drive or region holds may be lost */
 	uint64_t cache_bytes; /* 0: one eighth of the data */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
@@ -75,8 +77,18 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
                   const char *subcommand, const char *machine_name, const char *scheme, const char *path,
                   const char *query, uint32_t transfer_bytes, struct gn_error *e);
 
-/* tool_far_is_drive - is --store a drive or a region? Then direct mode is not possible. */
+/* tool_far_is_drive - is --store a drive, a region, a stripe or a replica? Then direct mode is not possible.
+ */
 bool tool_far_is_drive(const struct tool_far *far);
+
+/*
+ * tool_far_is_there - must the store have the data already? So it is for a stripe or replica without
+ * --overwrite. tool_far_there - open that store to read at least so many bytes. Returns as gn_store_open, or
+ * -GN_ENOSPC.
+ */
+bool tool_far_is_there(const struct tool_far *far);
+int tool_far_there(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
+                   uint64_t bytes, struct gn_error *e);
 
 /*
  * tool_far_memory - open a store of so many bytes: zeroed memory of the host's or the baseline's, or the

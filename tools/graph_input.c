@@ -10,6 +10,7 @@
 #include "graph/order.h"
 #include "graph/read.h"
 #include "graph_job.h"
+#include "store_move.h"
 
 static int open_file(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
                      const char *path, struct gn_error *e)
@@ -63,6 +64,48 @@ static int load_file(struct graph_input *in, const struct gn_progress *progress,
 	return rc;
 }
 
+static int refuse_there(const struct graph_input *in, const struct graph_options *o, struct gn_error *e)
+{
+	return gn_error_set(
+	    e, -GN_EBADMSG,
+	    "%s: the store does not have the bytes of %s; name its members in the same order and "
+	    "with the same unit= as when it was written, write the bytes with grapnel store "
+	    "write, or give --overwrite",
+	    o->far.store, in->file.name);
+}
+
+/* Is a page of the store that of the file? */
+static int compare_page(const struct graph_input *in, const struct graph_options *o, uint64_t page,
+                        struct gn_error *e)
+{
+	char file[GN_GRAPH_FILE_PAGE], store[GN_GRAPH_FILE_PAGE];
+	const uint64_t at = page * GN_GRAPH_FILE_PAGE, left = in->file.bytes - at;
+	const size_t bytes = left < GN_GRAPH_FILE_PAGE ? (size_t)left : (size_t)GN_GRAPH_FILE_PAGE;
+	int rc;
+
+	if (pread(in->file.fd, file, bytes, (off_t)at) != (ssize_t)bytes)
+		return gn_error_set(e, -GN_EIO, "%s: the bytes at %llu cannot be read; make the file again",
+		                    in->file.name, (unsigned long long)at);
+	rc = gn_store_read_host(in->store, at, store, bytes, e);
+	return rc || !memcmp(file, store, bytes) ? rc : refuse_there(in, o, e);
+}
+
+/*
+ * The store that has the file's bytes: its first page, with the checksums of all others, must be the file's.
+ * More pages, at distances that are no multiple of a row, tell a stripe in another order or of another unit.
+ */
+static int open_there(struct graph_input *in, struct simt_machine *machine, const struct graph_options *o,
+                      struct gn_error *e)
+{
+	enum { PAGES = 251 };
+	const uint64_t pages = (in->file.bytes + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE;
+	int rc = tool_far_there(&in->store, machine, &o->far, in->file.bytes, e);
+
+	for (uint64_t k = 0; k < PAGES && !rc; k++)
+		rc = compare_page(in, o, pages / PAGES * k + pages % PAGES * k / PAGES, e);
+	return rc;
+}
+
 /*
  * The file itself, or a copy of it in memory. What a managed baseline needs of a file the store knows: a
  * mapping, or a copy.
@@ -82,6 +125,8 @@ static int open_sections(struct graph_input *in, struct simt_machine *machine, c
 
 	if (stays_in_file(o)) {
 		rc = open_file(in, machine, o, o->graph, e);
+	} else if (tool_far_is_there(&o->far)) {
+		rc = open_there(in, machine, o, e);
 	} else {
 		rc = tool_far_memory(&in->store, machine, &o->far, in->file.bytes, false, e);
 		if (!rc)
@@ -258,15 +303,20 @@ int graph_input_open(struct graph_input *in, struct simt_machine *machine, const
 	if (!rc)
 		rc = format == GN_FORMAT_GNG ? open_gng(in, machine, o, progress, e)
 		                             : open_other(in, machine, o, progress, e);
-	if (rc)
+	in->subcommand = o->subcommand;
+	if (!rc)
+		tool_store_warn(in->subcommand, in->store, false);
+	else
 		graph_input_close(in);
 	return rc;
 }
 
 void graph_input_close(struct graph_input *in)
 {
-	if (in->store)
+	if (in->store) {
+		tool_store_warn(in->subcommand, in->store, true);
 		gn_store_close(in->store);
+	}
 	if (in->has_graph)
 		gn_graph_fini(&in->graph);
 	if (in->has_file)

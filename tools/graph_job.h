@@ -94,6 +94,7 @@ struct graph_input {
 	double order_seconds; /* what that took */
 	double load_seconds;  /* until the graph was in the store: opening it, and copying */
 	struct gn_store *store;
+	const char *subcommand; /* for messages */
 };
 
 /*

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grapnel nvme read and write: bytes of a namespace, by the host. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include <grapnel/store.h>
 
 #include "nvme.h"
+#include "store_move.h"
 
-enum { PIECE = 1 << 20, OPT_NS = 512, OPT_OFFSET, OPT_BYTES };
+enum { OPT_NS = 512, OPT_OFFSET, OPT_BYTES };
 
 static const struct argp_option read_options[] = {
     {"ns", OPT_NS, "N", 0, "namespace (default 1)", 0},
@@ -60,116 +57,19 @@ static const struct argp write_argp = {
     NULL,
     NULL};
 
-static int open_store(const struct nvme_request *r, struct simt_machine **machine, struct gn_store **store,
-                      struct gn_error *e)
-{
-	struct simt_options cpu = {"cpu", 1, 0, SIMT_FAIR, 0};
-	char uri[80];
-	int rc = simt_open(machine, &cpu, e);
-
-	snprintf(uri, sizeof uri, "nvme:%.40s?ns=%u&queues=1%s", r->address, r->nsid, r->writes ? "" : "&ro");
-	return rc ? rc : gn_store_open(store, *machine, uri, NULL, e);
-}
-
-static int copy_out(const struct nvme_request *r, struct gn_store *store, FILE *to, char *piece,
-                    struct gn_error *e)
-{
-	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
-	const uint64_t end = r->bytes ? r->offset + r->bytes : capacity;
-	uint64_t at = r->offset;
-
-	if (at > capacity || r->bytes > capacity - at)
-		return gn_error_set(
-		    e, -GN_ERANGE,
-		    "nvme:%s: %llu bytes from byte %llu on are not there: the namespace has %llu bytes",
-		    r->address, (unsigned long long)r->bytes, (unsigned long long)at,
-		    (unsigned long long)capacity);
-	while (at < end) {
-		size_t bytes = end - at < PIECE ? (size_t)(end - at) : (size_t)PIECE;
-		int rc = gn_store_read_host(store, at, piece, bytes, e);
-
-		if (rc)
-			return rc;
-		if (fwrite(piece, 1, bytes, to) != bytes)
-			return gn_error_set(e, -GN_EIO, "writing %s failed; check the disk behind it",
-			                    r->file ? r->file : "standard output");
-		at += bytes;
-	}
-	return 0;
-}
-
-/* A file's bytes must fit before the first is written; of a pipe they are not known. */
-static int check_room(const struct nvme_request *r, const struct gn_store *store, FILE *from,
-                      struct gn_error *e)
-{
-	const uint64_t capacity = gn_store_view_of(store)->capacity_bytes;
-	struct stat st;
-
-	if (!fstat(fileno(from), &st) && S_ISREG(st.st_mode) &&
-	    (r->offset > capacity || (uint64_t)st.st_size > capacity - r->offset))
-		return gn_error_set(
-		    e, -GN_ERANGE,
-		    "nvme:%s: %llu bytes do not fit from byte %llu on: the namespace has %llu bytes; "
-		    "nothing was written",
-		    r->address, (unsigned long long)st.st_size, (unsigned long long)r->offset,
-		    (unsigned long long)capacity);
-	return 0;
-}
-
-static int copy_in(const struct nvme_request *r, struct gn_store *store, FILE *from, char *piece,
-                   struct gn_error *e)
-{
-	uint64_t at = r->offset;
-	size_t bytes;
-	int room = check_room(r, store, from, e);
-
-	if (room)
-		return room;
-	while ((bytes = fread(piece, 1, PIECE, from)) > 0) {
-		int rc = gn_store_write_host(store, at, piece, bytes, e);
-
-		if (rc)
-			return rc;
-		at += bytes;
-	}
-	if (ferror(from))
-		return gn_error_set(e, -GN_EIO, "reading %s failed", r->file ? r->file : "standard input");
-	return gn_store_flush(store, e);
-}
-
-static int move(const struct nvme_request *r, FILE *file, struct gn_error *e)
-{
-	char *piece = (char *)malloc(PIECE);
-	struct simt_machine *machine = NULL;
-	struct gn_store *store = NULL;
-	int rc = piece ? open_store(r, &machine, &store, e) : gn_error_set(e, -GN_ENOMEM, "out of memory");
-
-	if (!rc)
-		rc = r->writes ? copy_in(r, store, file, piece, e) : copy_out(r, store, file, piece, e);
-	gn_store_close(store);
-	if (machine)
-		simt_close(machine);
-	free(piece);
-	return rc;
-}
-
 static int run(const struct nvme_request *r)
 {
-	const char *name = r->writes ? "nvme write" : "nvme read";
-	FILE *file = r->writes ? stdin : stdout;
-	struct gn_error e = {0, ""};
-	int rc;
+	struct tool_store_request to = {0};
+	char uri[80];
 
-	if (r->file)
-		file = fopen(r->file, r->writes ? "rbe" : "wbe");
-	if (!file) {
-		gn_error_set(&e, -GN_EIO, "%s: the file cannot be opened; check the path", r->file);
-		return tool_fail(name, &e);
-	}
-	rc = move(r, file, &e);
-	if (r->file && fclose(file) && !rc)
-		rc = gn_error_set(&e, -GN_EIO, "%s: writing failed; check the disk", r->file);
-	return rc ? tool_fail(name, &e) : TOOL_OK;
+	snprintf(uri, sizeof uri, "nvme:%.40s?ns=%u", r->address, r->nsid);
+	to.subcommand = r->writes ? "nvme write" : "nvme read";
+	to.uri = uri;
+	to.file = r->file;
+	to.offset = r->offset;
+	to.bytes = r->bytes;
+	to.writes = r->writes;
+	return tool_store_move(&to);
 }
 
 int tool_nvme_read(int argc, char **argv)

@@ -75,6 +75,7 @@ int tool_net_model(int argc, char **argv);
 int tool_scope(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_serve(int argc, char **argv);
+int tool_store(int argc, char **argv);
 int tool_nvme(int argc, char **argv);
 int tool_tune(int argc, char **argv);
 int tool_sweep(int argc, char **argv);

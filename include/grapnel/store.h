@@ -10,6 +10,8 @@
  *               of its controller, which this process drives through VFIO
  *   rdma:       `rdma://n7/data` what `grapnel serve --rdma` lends on another machine under that name: memory
  *               or a file, behind queue pairs that a software controller serves
+ *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several file:, memq: or nvme: stores as one
+ *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -68,6 +70,25 @@
  * for file:; for host: the kernel ends the process (SIGBUS), as with any mapped file. No write makes a file
  * longer.
  *
+ * A stripe puts the first unit of its bytes on its first member, the second unit on the second, and so on
+ * in turn. Kernels post to the queue pairs of the member that has the bytes, so the members' bandwidth adds
+ * up. Commas separate members and the stripe's own options: `unit=SIZE` (a power of two from 4K to 1G; 64K
+ * by default), `size=SIZE` (bytes to use of each member; without it all must have the same size) and `ro`
+ * (for all members). Each member may have options of its own: `stripe:unit=1M,file:/a?direct=0,file:/b`. In
+ * a path write `%2C` for a comma. struct gn_store_options is for every member. No transfer and no page of a
+ * cache crosses a unit. Members, their order, unit and size say where the bytes are, and nothing of it is
+ * kept: give the same each time. docs/several-stores.md has more.
+ *
+ * A replica reads from one of its members, another for other bytes, and writes to all. A member that fails a
+ * command for good, or does not answer it, is out of use from then on (gn_store_get_member); another one
+ * reads what was wanted. If it was a read, the member is still written, and read if no other can. The last
+ * one stays: its failures are those of the store. Options beside the members
+ * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
+ * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
+ * opened, is not read again before `grapnel store rebuild`, which also makes the first state. If a program
+ * ended while it wrote, the first member that is up to date counts, which has what was flushed. timeout_ns of
+ * the view is for as many commands as there are members, one after the other.
+ *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
  * add a store.
@@ -85,6 +106,8 @@ enum gn_store_kind {
 	GN_STORE_QUEUES = 2  /* blocks: NVMe queue pairs */
 };
 
+struct gn_store_health;
+
 /* What a kernel needs of a store. Plain data, passed to kernels by value inside a cache or an array. */
 struct gn_store_view {
 	uint32_t kind;           /* enum gn_store_kind */
@@ -97,12 +120,32 @@ struct gn_store_view {
 	uint32_t host_queues;    /* GN_STORE_QUEUES: of the host, behind the others; writes ask them too */
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
+	/*
+	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...].
+	 * 0: the store is neither.
+	 */
+	uint32_t members;
+	uint32_t unit_log2;             /* of a stripe: log2 of the bytes that lie together on a member */
+	struct gn_store_health *health; /* of a replica, in device memory; NULL for all others */
 };
 
 /* A failed transfer: the library's code and what the device said. */
 struct gn_store_status {
 	int32_t code;    /* 0 or a negative code */
 	uint32_t device; /* NVMe status field (nvme.h), 0 if the device said nothing */
+};
+
+enum { GN_STORE_MOST_MEMBERS = 32 };
+
+/*
+ * Which members of a replica are in use. Reads go to those that are in neither word. A member that failed a
+ * read is written as before, and read again only if no other can read the bytes. A member that missed a write
+ * is neither read nor written. In each word the last member stays 0.
+ */
+struct gn_store_health {
+	uint32_t failed; /* bit k: member k failed a read */
+	uint32_t stale;  /* bit k: member k missed a write, or was not open from the beginning */
+	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 };
 
 /* The largest transfer: a page of the cache is at most this. */
@@ -131,6 +174,8 @@ struct gn_fault_plan {
 	uint32_t fail_status;   /* status field, such as GN_NVME_UNRECOVERED_READ; 0 for a fitting one */
 	uint32_t torn_ppm;      /* half of the data moves, then GN_NVME_DATA_TRANSFER_ERROR */
 	uint32_t writes_only;   /* 1: reads do not suffer */
+	uint32_t members;       /* of a stripe or replica: bit k, member k suffers; 0: all do */
+	uint64_t first;         /* number of the first command of a queue that may suffer */
 };
 
 /* Zero is a good default for every member. What the URI says wins. */
@@ -200,14 +245,39 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error);
 struct gn_store_statistics {
 	uint64_t reads, writes; /* commands executed well */
 	uint64_t read_bytes, written_bytes;
-	uint64_t failed; /* commands that ended in an error */
+	uint64_t failed;      /* commands that ended in an error */
+	uint64_t members_out; /* of a replica: members that are out of use */
 };
 
 /*
  * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
- * zero: their bytes move by the threads' own loads and stores, which nobody counts. Host.
+ * zero: their bytes move by the threads' own loads and stores, which nobody counts. Of a replica on a GPU it
+ * waits for the launches of the machine's own stream. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
+
+/* What a member of a stripe or replica is good for. */
+enum gn_store_member_use {
+	GN_MEMBER_USED,
+	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
+	GN_MEMBER_MISSING, /* it could not be opened with the replica */
+	GN_MEMBER_FAILED   /* it failed, and is not read as long as another can; written only if it has all */
+};
+
+struct gn_store_member {
+	const char *uri; /* borrowed from the store */
+	enum gn_store_member_use use;
+	struct gn_store_status why; /* 0 while it is in use */
+	char text[256];             /* the same in words */
+};
+
+/*
+ * gn_store_get_member - tell about a member of a stripe or replica.
+ * @k  its number, from 0
+ * Host. On a GPU it waits for the launches of the machine's own stream. Returns 0, or -GN_ERANGE: the store
+ * has fewer members, or none as most stores.
+ */
+int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member);
 
 #ifdef __cplusplus
 }
@@ -224,7 +294,8 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
  * @bytes   up to GN_STORE_MAX_TRANSFER; offset + bytes <= capacity_bytes
  * All runs are in flight together. Waits for the device, at most timeout_ns. After it the lanes of mask see
  * the bytes of all; other threads see them after a release by these lanes. Returns each lane's own status:
- * 0, -GN_EIO (see device), -GN_ETIMEDOUT; 0 to a lane with wants 0.
+ * 0, -GN_EIO (see device), -GN_ETIMEDOUT, -GN_EINVAL (more than transfer_bytes, or the run crosses from one
+ * unit of a stripe to the next); 0 to a lane with wants 0.
  */
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes);
@@ -233,8 +304,9 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
  * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
  * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes; the
  * bytes there are dropped. After a return of 0 the bytes are in the store (not necessarily on the medium:
- * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full),
- * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_EROFS.
+ * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full), -GN_EINVAL
+ * (as for gn_store_read_warp), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may
+ * still land), -GN_EROFS.
  */
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                    uint64_t offset, const void *from, uint32_t bytes);

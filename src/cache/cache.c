@@ -117,6 +117,22 @@ static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, 
 	return 0;
 }
 
+static int refuse_page(const struct gn_store_view *s, uint64_t page_bytes, struct gn_error *error)
+{
+	const unsigned long long page = page_bytes;
+
+	if (s->members && 1ull << s->unit_log2 < page_bytes)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "cache: pages of %llu bytes are larger than a unit of the stripe (%llu "
+		                    "bytes); take smaller pages, or write the data onto a stripe with "
+		                    "unit=%llu",
+		                    page, 1ull << s->unit_log2, page);
+	return gn_error_set(error, -GN_EINVAL,
+	                    "cache: pages of %llu bytes are larger than the store's largest transfer (%u "
+	                    "bytes); open the store with transfer=%llu in its URI%s",
+	                    page, s->transfer_bytes, page, s->members ? ", in that of every member" : "");
+}
+
 static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
                         struct gn_error *error)
 {
@@ -133,12 +149,7 @@ static int add_segments(struct gn_cache *cache, struct gn_store *const *stores, 
 			                    (unsigned long long)page_bytes, s->block_bytes,
 			                    gn_store_path(stores[k]));
 		if (s->kind == GN_STORE_QUEUES && s->transfer_bytes < page_bytes)
-			return gn_error_set(
-			    error, -GN_EINVAL,
-			    "cache: pages of %llu bytes are larger than the store's largest transfer (%u "
-			    "bytes); open the store with transfer=%llu in its URI",
-			    (unsigned long long)page_bytes, s->transfer_bytes,
-			    (unsigned long long)page_bytes);
+			return refuse_page(s, page_bytes, error);
 		cache->store[k] = stores[k];
 		v->segment[k].first_page = v->pages;
 		v->segment[k].pages = (s->capacity_bytes + page_bytes - 1) / page_bytes;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <store/set/list.h>
 #include <store/store.h>
 
 #include <errno.h>
@@ -6,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gn_store_ops *const schemes[] = {&gn_store_host, &gn_store_file, &gn_store_memq,
-                                                     &gn_store_nvme, &gn_store_rdma};
+static const struct gn_store_ops *const schemes[] = {&gn_store_host,   &gn_store_file, &gn_store_memq,
+                                                     &gn_store_nvme,   &gn_store_rdma, &gn_store_stripe,
+                                                     &gn_store_replica};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 static const struct gn_store_ops *find_scheme(const char *name)
@@ -29,6 +31,18 @@ static int unknown_scheme(const char *name, struct gn_error *error)
 		                         schemes[k]->scheme);
 	return gn_error_set(error, -GN_ENOTSUP, "store %s: this kind of store does not exist; use one of %s",
 	                    name, list);
+}
+
+/* A copy of the first bytes of a text; NULL: no memory. */
+static char *copy_text(const char *text, size_t bytes)
+{
+	char *copy = (char *)malloc(bytes + 1);
+
+	if (copy) {
+		memcpy(copy, text, bytes);
+		copy[bytes] = '\0';
+	}
+	return copy;
 }
 
 static char *quote_name(const struct gn_uri *uri)
@@ -63,14 +77,13 @@ static int open_parsed(struct gn_store **store, struct simt_machine *machine, co
 		return rc;
 	}
 	(*store)->name = name;
-	pthread_mutex_init(&(*store)->flushing, NULL);
 	/* Also for a memory store: a cache derives from it how long its threads wait for each other. */
 	(*store)->view.timeout_ns = settings.options.timeout_ns;
 	return 0;
 }
 
-int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
-                  const struct gn_store_options *options, struct gn_error *error)
+static int open_single(struct gn_store **store, struct simt_machine *machine, const char *uri,
+                       const struct gn_store_options *options, struct gn_error *error)
 {
 	struct gn_uri *parsed = (struct gn_uri *)malloc(sizeof *parsed);
 	int rc;
@@ -81,6 +94,43 @@ int gn_store_open(struct gn_store **store, struct simt_machine *machine, const c
 	if (!rc)
 		rc = open_parsed(store, machine, parsed, options, error);
 	free(parsed);
+	return rc;
+}
+
+/* Open a store over other stores. */
+static int open_joined(struct gn_store **store, struct simt_machine *machine, const struct gn_store_ops *ops,
+                       const char *uri, const struct gn_store_options *options, struct gn_error *error)
+{
+	struct gn_list *list = (struct gn_list *)malloc(sizeof *list);
+	char *name = copy_text(uri, strlen(uri));
+	int rc;
+
+	if (!list || !name)
+		rc = gn_error_set(error, -GN_ENOMEM, "store %s: out of memory", ops->scheme);
+	else
+		rc = gn_list_parse(list, uri, error);
+	if (!rc)
+		rc = ops->join(store, machine, list, options, error);
+	free(list);
+	if (rc)
+		free(name);
+	else
+		(*store)->name = name;
+	return rc;
+}
+
+int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
+                  const struct gn_store_options *options, struct gn_error *error)
+{
+	char *scheme = copy_text(uri, gn_uri_scheme_length(uri));
+	const struct gn_store_ops *ops = scheme ? find_scheme(scheme) : NULL;
+	int rc;
+
+	free(scheme);
+	rc = ops && ops->join ? open_joined(store, machine, ops, uri, options, error)
+	                      : open_single(store, machine, uri, options, error);
+	if (!rc)
+		pthread_mutex_init(&(*store)->flushing, NULL);
 	return rc;
 }
 
@@ -166,6 +216,14 @@ void gn_store_get_statistics(const struct gn_store *store, struct gn_store_stati
 	memset(statistics, 0, sizeof *statistics);
 	if (store->ops->statistics)
 		store->ops->statistics(store, statistics);
+}
+
+int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member)
+{
+	memset(member, 0, sizeof *member);
+	if (k >= store->view.members)
+		return -GN_ERANGE;
+	return store->ops->member(store, k, member);
 }
 
 int gn_store_code(int error_number)

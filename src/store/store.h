@@ -12,6 +12,7 @@
 #include <store/settings.h>
 
 struct gn_store_ops;
+struct gn_list;
 
 /* First member of every store's own struct; open fills all of it. */
 struct gn_store {
@@ -35,15 +36,21 @@ struct gn_store_ops {
 	/* Sets *store to a store with ops, view and path set and returns 0; or returns a negative code. */
 	int (*open)(struct gn_store **store, struct simt_machine *machine, const struct gn_uri *uri,
 	            const struct gn_store_settings *settings, struct gn_error *error);
+	/* Of a store over other stores, instead of open: the same, with timeout_ns of the view set too. */
+	int (*join)(struct gn_store **store, struct simt_machine *machine, struct gn_list *list,
+	            const struct gn_store_options *options, struct gn_error *error);
 	void (*close)(struct gn_store *store);
 	int (*read)(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error);
 	int (*write)(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
 	             struct gn_error *error);
 	int (*flush)(struct gn_store *store, struct gn_error *error);
 	void (*statistics)(const struct gn_store *store, struct gn_store_statistics *statistics);
+	/* Of a store over other stores; k is less than view.members. All members are set. */
+	int (*member)(const struct gn_store *store, unsigned k, struct gn_store_member *member);
 };
 
-extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma;
+extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,
+    gn_store_stripe, gn_store_replica;
 
 /*
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.

@@ -12,8 +12,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Replace %XX by its character. Returns 0, or -GN_EINVAL: %XX is not hexadecimal, or is a NUL. */
-static int decode(char *text)
+int gn_uri_decode(char *text)
 {
 	char *to = text;
 
@@ -61,8 +60,8 @@ static int take_options(struct gn_uri *uri, char *text)
 	return 0;
 }
 
-/* The length of the scheme: a letter, then letters, digits and a few signs (RFC 3986, section 3.1). */
-static size_t scheme_length(const char *text)
+/* A letter, then letters, digits and a few signs (RFC 3986, section 3.1). */
+size_t gn_uri_scheme_length(const char *text)
 {
 	size_t length = 0;
 
@@ -75,7 +74,7 @@ static size_t scheme_length(const char *text)
 
 int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error)
 {
-	size_t length = strlen(text), scheme = scheme_length(text);
+	size_t length = strlen(text), scheme = gn_uri_scheme_length(text);
 	char *path, *query;
 
 	memset(uri, 0, sizeof *uri);
@@ -96,7 +95,7 @@ int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error)
 	if (query)
 		*query++ = '\0';
 	uri->path = path;
-	if (decode(path))
+	if (gn_uri_decode(path))
 		return gn_error_set(error, -GN_EINVAL,
 		                    "store \"%s\": %% in the path is not followed by two hexadecimal digits; "
 		                    "write %%25 for %% and %%3F for ?",

@@ -5,6 +5,8 @@
 #ifndef GN_STORE_URI_H
 #define GN_STORE_URI_H
 
+#include <stddef.h>
+
 #include <grapnel/error.h>
 
 #ifdef __cplusplus
@@ -35,6 +37,15 @@ struct gn_uri {
  * the URI.
  */
 int gn_uri_parse(struct gn_uri *uri, const char *text, struct gn_error *error);
+
+/* gn_uri_scheme_length - the length of the scheme before its colon; 0 if the text has none. */
+size_t gn_uri_scheme_length(const char *text);
+
+/*
+ * gn_uri_decode - replace each %XX in the text by its character. Returns 0, or -GN_EINVAL: XX is not
+ * hexadecimal, or is 00.
+ */
+int gn_uri_decode(char *text);
 
 #ifdef __cplusplus
 }

@@ -70,6 +70,8 @@ static const struct seed seeds[] = {
     {"size", "64KB"},
     {"size", "18446744073709551615"},
     {"hello", "//[fe80::1%eth0]:7474/data"},
+    {"members", "grapnel replica 1\nopen 1\nok file:/a\nstale nvme:01:00.0?ns=2\nend\n"},
+    {"members", "stripe:unit=64K,file:/a%2Cb?direct=0,nvme:01:00.0?ns=2,memq:64M"},
 };
 
 /* 0 -> 1, with the reverse rows that a directed .sg has */

@@ -141,6 +141,43 @@ case_errors() {
   step "the drive goes on" nvme_check offsets "nvme:$a?ns=1"
 }
 
+# Four drives: of the first, sectors 208 and 2048 cannot be read; the fourth has blocks of 4096 bytes.
+case_members() {
+  a=$(drive 1)
+  b=$(drive 2)
+  c=$(drive 3)
+  d=$(drive 4)
+  for one in "$a" "$b" "$c" "$d"; do
+    step "bind $one" grapnel nvme bind "$one"
+  done
+  equal="stripe:unit=4K,nvme:$b,nvme:$c"
+  unequal="stripe:nvme:$b,nvme:$c,nvme:$d"
+  step "a stripe: every block by threads, any bytes by the host" nvme_check offsets "$equal"
+  step "a stripe: an array of pages of 1024 bytes" nvme_check array "$equal" 1024
+  step "a stripe of unequal blocks" nvme_check offsets "$unequal"
+  step "a stripe of unequal blocks: an array" nvme_check array "$unequal" 16384
+  step "a drive twice" refused "member 2 of 2" nvme_check end "stripe:nvme:$b,nvme:$b"
+  head -c 2000000 /dev/urandom >/tmp/in
+  step "write to the stripe" grapnel store write "$unequal" --overwrite --file /tmp/in
+  step "read it back" grapnel store read "$unequal" --bytes 2000000 --file /tmp/out
+  step "it is the same" cmp /tmp/in /tmp/out
+
+  both="replica:state=/tmp/state,nvme:$a,nvme:$d"
+  printf 'grapnel replica 1\nopen 0\nok nvme:%s\nok nvme:%s\nend\n' "$a" "$d" >/tmp/state
+  step "write to the replica" grapnel store write "$both" --overwrite --file /tmp/in
+  step "what one drive cannot read the other has" says "is out of use: failed while in use" \
+    grapnel store read "$both" --bytes 2000000 --file /tmp/out
+  step "it is the same" cmp /tmp/in /tmp/out
+  step "threads too go on with the other drive" nvme_check array "$both" 4096
+  step "a drive that is bad is not rebuilt" refused "unrecovered" grapnel store rebuild "$both" --from 2 --overwrite
+  step "the state says so" grep -q "stale nvme:$a" /tmp/state
+  step "what is stale is not read" says "2, 1 in use" grapnel store info "$both"
+  sound="replica:state=/tmp/state,size=4M,nvme:$d,nvme:$b"
+  step "a sound one is" says "all were compared" grapnel store rebuild "$sound" --overwrite
+  step "then the two are equal" says "equal" grapnel store verify "$sound"
+  step "and both are used" says "2, 2 in use" grapnel store info "$sound"
+}
+
 # A file system on the drive is mounted: nobody may take it.
 case_mounted() {
   a=$(drive 1)

@@ -10,7 +10,7 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors mounted refused no_iommu slow gone removed unplugged
+cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged
   rdma_plain rdma_many rdma_graph rdma_file rdma_refused rdma_lost}
 passed=0
 failed=0
@@ -103,6 +103,19 @@ TEXT
     -device nvme,drive=d0,serial=first
 }
 
+run_members() {
+  for number in 0 1 2 3; do
+    disk d$number 64M
+  done
+  for sector in 208 2048; do
+    printf '[inject-error]\nevent = "none"\niotype = "read"\nerrno = "5"\nsector = "%s"\n\n' $sector
+  done >"$scratch/members.conf"
+  boot members -drive "driver=raw,file.driver=blkdebug,file.config=$scratch/members.conf,file.image.driver=file,file.image.filename=$scratch/d0,if=none,id=d0" \
+    -device nvme,drive=d0,serial=first -drive "file=$scratch/d1,format=raw,if=none,id=d1" -device nvme,drive=d1,serial=second \
+    -drive "file=$scratch/d2,format=raw,if=none,id=d2" -device nvme,drive=d2,serial=third \
+    -drive "file=$scratch/d3,format=raw,if=none,id=d3" -device nvme,drive=d3,serial=fourth,logical_block_size=4096,physical_block_size=4096
+}
+
 # A controller that was started more often than the kernel, the store and identify did it was reset in between.
 run_slow() {
   disk d0 64M
@@ -150,6 +163,7 @@ for case in $cases; do
     blocks) one blocks logical_block_size=4096,physical_block_size=4096 ;;
     shared) run_shared ;;
     errors) run_errors ;;
+    members) run_members ;;
     slow) run_slow ;;
     unplugged) run_unplugged ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;

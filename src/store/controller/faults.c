@@ -25,7 +25,7 @@ enum gn_fault gn_fault_draw(const struct gn_fault_plan *plan, uint32_t queue, ui
 	                           plan->torn_ppm};
 	uint64_t draw = mix(mix(plan->seed + queue) + number) % 1000000;
 
-	if (plan->writes_only && opcode == GN_NVME_READ)
+	if (number < plan->first || (plan->writes_only && opcode == GN_NVME_READ))
 		return GN_FAULT_NONE;
 	for (int fault = GN_FAULT_DELAY; fault <= GN_FAULT_TORN; fault++) {
 		if (draw < chance[fault])

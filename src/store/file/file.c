@@ -161,7 +161,8 @@ static void file_statistics(const struct gn_store *store, struct gn_store_statis
 }
 
 const struct gn_store_ops gn_store_file = {
-    "file",     GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES,
-    file_open,  file_close,
-    file_read,  file_write,
-    file_flush, file_statistics};
+    "file",          GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_DIRECT | GN_OPTION_IO | GN_OPTIONS_QUEUES,
+    file_open,       NULL,
+    file_close,      file_read,
+    file_write,      file_flush,
+    file_statistics, NULL};

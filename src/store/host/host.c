@@ -314,6 +314,7 @@ static int host_flush(struct gn_store *store, struct gn_error *error)
 }
 
 const struct gn_store_ops gn_store_host = {"host",     GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_MEMORY,
-                                           host_open,  host_close,
-                                           host_read,  host_write,
-                                           host_flush, NULL};
+                                           host_open,  NULL,
+                                           host_close, host_read,
+                                           host_write, host_flush,
+                                           NULL,       NULL};

@@ -160,7 +160,8 @@ static void memq_statistics(const struct gn_store *store, struct gn_store_statis
 	gn_controller_get_statistics(((const struct memq_store *)store)->pairs.controller, statistics);
 }
 
-const struct gn_store_ops gn_store_memq = {"memq",     GN_OPTION_RO | GN_OPTIONS_QUEUES,
-                                           memq_open,  memq_close,
-                                           memq_read,  memq_write,
-                                           memq_flush, memq_statistics};
+const struct gn_store_ops gn_store_memq = {"memq",          GN_OPTION_RO | GN_OPTIONS_QUEUES,
+                                           memq_open,       NULL,
+                                           memq_close,      memq_read,
+                                           memq_write,      memq_flush,
+                                           memq_statistics, NULL};

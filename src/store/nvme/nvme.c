@@ -211,8 +211,10 @@ const struct gn_store_ops gn_store_nvme = {"nvme",
                                            GN_OPTION_RO | GN_OPTION_QUEUES | GN_OPTION_DEPTH |
                                                GN_OPTION_TIMEOUT | GN_OPTION_TRANSFER | GN_OPTION_NAMESPACE,
                                            nvme_open,
+                                           NULL,
                                            nvme_close,
                                            nvme_read,
                                            nvme_write,
                                            nvme_flush,
+                                           NULL,
                                            NULL};

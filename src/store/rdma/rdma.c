@@ -165,7 +165,8 @@ static void rdma_statistics(const struct gn_store *store, struct gn_store_statis
 	gn_controller_get_statistics(((const struct rdma_store *)store)->pairs.controller, statistics);
 }
 
-const struct gn_store_ops gn_store_rdma = {"rdma",     GN_OPTION_RO | GN_OPTIONS_QUEUES,
-                                           rdma_open,  rdma_close,
-                                           rdma_read,  rdma_write,
-                                           rdma_flush, rdma_statistics};
+const struct gn_store_ops gn_store_rdma = {"rdma",          GN_OPTION_RO | GN_OPTIONS_QUEUES,
+                                           rdma_open,       NULL,
+                                           rdma_close,      rdma_read,
+                                           rdma_write,      rdma_flush,
+                                           rdma_statistics, NULL};

@@ -14,10 +14,13 @@ SIMT_FN const struct gn_nvmeq *gn__store_queue(const struct gn_store_view *s)
 	return &s->queue[simt_processor() % s->queue_count];
 }
 
-SIMT_FN int gn__store_write_hazard(const struct gn_store_view *s, uint64_t lba, uint32_t blocks)
+/* Of these queue pairs of one store: may a write that timed out still change these bytes? */
+SIMT_FN int gn__store_write_hazard(const struct gn_nvmeq *q, uint32_t queues, uint64_t offset, uint32_t bytes)
 {
-	for (uint32_t k = 0; k < s->queue_count + s->host_queues; k++)
-		if (gn_nvmeq_write_hazard(&s->queue[k], lba, blocks))
+	const uint32_t block = q->block_bytes;
+
+	for (uint32_t k = 0; k < queues; k++)
+		if (gn_nvmeq_write_hazard(&q[k], offset / block, (bytes + block - 1) / block))
 			return 1;
 	return 0;
 }
@@ -138,19 +141,19 @@ SIMT_FN void gn__store_move_on(const struct gn_nvmeq *q, struct gn__store_move *
 /*
  * The transfers of many lanes through a queue pair. Slots are taken, used and given back in one loop. The
  * lanes of a warp can need each other's slots, and after a loop of its own a lane with a slot might have to
- * stand still until other lanes, which still wait for slots, leave that loop. The lanes of a warp run on one
- * processor, so they use one queue pair.
+ * stand still until other lanes, which still wait for slots, leave that loop. Each lane serves the queue pair
+ * that it waits for; those of a warp are one, or on a stripe one a member.
  */
-SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_store_view *s, uint32_t mask,
+SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_nvmeq *q, uint32_t mask,
                                                               int wants, uint32_t opcode, uint64_t offset,
-                                                              void *memory, uint32_t bytes)
+                                                              void *memory, uint32_t bytes,
+                                                              uint64_t timeout_ns)
 {
-	const struct gn_nvmeq *q = gn__store_queue(s);
 	struct gn__store_move m = {
 	    (uint32_t)(wants ? GN__STORE_WANTS : GN__STORE_NONE), opcode, 0, bytes, offset, 0, {0, 0}, 0, 0};
 	uint32_t parts, ready;
 
-	m.deadline = simt_clock_ns() + s->timeout_ns;
+	m.deadline = simt_clock_ns() + timeout_ns;
 	for (;;) {
 		gn__store_move_on(q, &m);
 		parts = simt_or_u32(mask, 1u << m.part);
@@ -173,13 +176,27 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_st
 	return m.status;
 }
 
+/* The four functions of store.h for a store over other stores (detail/store/set.h). */
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                     uint64_t offset, void *to, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_view *s, uint64_t offset,
+                                                         void *to, uint32_t bytes);
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                          const void *from, uint32_t bytes);
+
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes)
 {
 	struct gn_store_status ok = {0, 0};
 
-	if (s->kind == GN_STORE_QUEUES)
-		return gn__store_move_blocks(s, mask, wants, GN_NVME_READ, offset, to, bytes);
+	if (s->kind == GN_STORE_QUEUES) {
+		if (simt_unlikely(s->members))
+			return gn__set_read(s, mask, wants, offset, to, bytes);
+		return gn__store_move_blocks(gn__store_queue(s), mask, wants, GN_NVME_READ, offset, to, bytes,
+		                             s->timeout_ns);
+	}
 	simt_copy_each(mask, simt_ballot(mask, wants), to, s->memory + offset, (bytes + 15) & ~15u);
 	return ok;
 }
@@ -203,25 +220,42 @@ SIMT_INLINE_FN struct simt__element gn__store_load_lines(uint32_t mask, uint32_t
 	return simt__copy_lines_element(mask, wants, to, from, ask);
 }
 
+/*
+ * gn_store_write_warp to the queue pairs of one store.
+ * @q  [queues], the host's among them: all of them are asked for writes that timed out
+ */
+SIMT_FN struct gn_store_status gn__store_write_blocks(const struct gn_nvmeq *q, uint32_t queues,
+                                                      uint32_t mine, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes,
+                                                      uint64_t timeout_ns)
+{
+	const int busy = wants && gn__store_write_hazard(q, queues, offset, bytes);
+	struct gn_store_status status;
+
+	status = gn__store_move_blocks(&q[mine], mask, wants && !busy, GN_NVME_WRITE, offset,
+	                               (void *)(uintptr_t)from, bytes, timeout_ns);
+	if (busy)
+		status.code = -GN_EBUSY;
+	return status;
+}
+
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                    uint64_t offset, const void *from, uint32_t bytes)
 {
-	struct gn_store_status refused = {0, 0}, status;
+	const int32_t code = wants && s->read_only ? -GN_EROFS : 0;
+	struct gn_store_status status = {0, 0};
 
-	if (wants && s->read_only)
-		refused.code = -GN_EROFS;
-	else if (wants && s->kind == GN_STORE_QUEUES &&
-	         gn__store_write_hazard(s, offset / s->block_bytes,
-	                                (bytes + s->block_bytes - 1) / s->block_bytes))
-		refused.code = -GN_EBUSY;
-	wants = wants && !refused.code;
-	if (s->kind == GN_STORE_QUEUES) {
-		status = gn__store_move_blocks(s, mask, wants, GN_NVME_WRITE, offset, (void *)(uintptr_t)from,
-		                               bytes);
-		return refused.code ? refused : status;
-	}
-	simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
-	return refused;
+	wants = wants && !code;
+	if (s->kind == GN_STORE_MEMORY)
+		simt_copy_each(mask, simt_ballot(mask, wants), s->memory + offset, from, (bytes + 15) & ~15u);
+	else if (simt_unlikely(s->members))
+		status = gn__set_write(s, mask, wants, offset, from, bytes);
+	else
+		status = gn__store_write_blocks(s->queue, s->queue_count + s->host_queues,
+		                                simt_processor() % s->queue_count, mask, wants, offset, from,
+		                                bytes, s->timeout_ns);
+	status.code = code ? code : status.code;
+	return status;
 }
 
 /* Read bytes if a slot is free now, else return -GN_EAGAIN. */
@@ -282,23 +316,34 @@ SIMT_FN void gn__store_give(char *to, const void *from, uint32_t bytes)
 	}
 }
 
-SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
-                                                    uint32_t bytes)
+/* gn_store_read_thread from a queue pair. */
+SIMT_FN struct gn_store_status gn__store_read_few(const struct gn_nvmeq *q, uint64_t offset, void *to,
+                                                  uint32_t bytes, uint64_t timeout_ns)
 {
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
 	struct gn_store_status status = {0, 0};
 
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_take(to, s->memory + offset, bytes);
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
-
+	while (!status.code) {
 		status = gn__store_try_read(q, offset, to, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
 		status.code = gn__store_backoff(q, deadline);
 	}
 	return status;
+}
+
+SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
+                                                    uint32_t bytes)
+{
+	struct gn_store_status ok = {0, 0};
+
+	if (s->kind == GN_STORE_QUEUES) {
+		if (simt_unlikely(s->members))
+			return gn__set_read_few(s, offset, to, bytes);
+		return gn__store_read_few(gn__store_queue(s), offset, to, bytes, s->timeout_ns);
+	}
+	gn__store_take(to, s->memory + offset, bytes);
+	return ok;
 }
 
 /* Write bytes if a slot is free now, else return -GN_EAGAIN. The block is read, changed and written. */
@@ -322,25 +367,41 @@ SIMT_FN struct gn_store_status gn__store_try_write(const struct gn_nvmeq *q, uin
 	return status;
 }
 
-SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
-                                                     const void *from, uint32_t bytes)
+/* gn_store_write_thread to the queue pairs of one store; arguments as for gn__store_write_blocks. */
+SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_nvmeq *q, uint32_t queues, uint32_t mine,
+                                                   uint64_t offset, const void *from, uint32_t bytes,
+                                                   uint64_t timeout_ns)
 {
-	const uint64_t deadline = simt_clock_ns() + s->timeout_ns;
+	const uint64_t deadline = simt_clock_ns() + timeout_ns;
 	struct gn_store_status status = {0, 0};
 
-	if (s->kind == GN_STORE_MEMORY)
-		gn__store_give(s->memory + offset, from, bytes);
-	else if (gn__store_write_hazard(s, offset / s->block_bytes, 1))
+	if (gn__store_write_hazard(q, queues, offset, 1))
 		status.code = -GN_EBUSY;
-	while (s->kind == GN_STORE_QUEUES && !status.code) {
-		const struct gn_nvmeq *q = gn__store_queue(s);
-
-		status = gn__store_try_write(q, offset, from, bytes, deadline);
+	while (!status.code) {
+		status = gn__store_try_write(&q[mine], offset, from, bytes, deadline);
 		if (status.code != -GN_EAGAIN)
 			return status;
-		status.code = gn__store_backoff(q, deadline);
+		status.code = gn__store_backoff(&q[mine], deadline);
 	}
 	return status;
 }
+
+SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
+                                                     const void *from, uint32_t bytes)
+{
+	struct gn_store_status ok = {0, 0};
+
+	if (s->kind == GN_STORE_QUEUES) {
+		if (simt_unlikely(s->members))
+			return gn__set_write_few(s, offset, from, bytes);
+		return gn__store_write_few(s->queue, s->queue_count + s->host_queues,
+		                           simt_processor() % s->queue_count, offset, from, bytes,
+		                           s->timeout_ns);
+	}
+	gn__store_give(s->memory + offset, from, bytes);
+	return ok;
+}
+
+#include <grapnel/detail/store/set.h>
 
 #endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/store/set.h - transfers of a stripe or a replica: which member's queue pairs have the bytes.
+ */
+#include <grapnel/store.h> /* before the guard, because it includes this file */
+#ifndef GRAPNEL_STORE_SET_H
+#define GRAPNEL_STORE_SET_H
+
+/* The queue pairs of a member, those of the host behind those of kernels. */
+SIMT_FN uint32_t gn__set_queues(const struct gn_store_view *s)
+{
+	return s->queue_count + s->host_queues;
+}
+
+SIMT_FN const struct gn_nvmeq *gn__set_member(const struct gn_store_view *s, uint32_t member)
+{
+	return s->queue + (size_t)member * gn__set_queues(s);
+}
+
+SIMT_FN uint32_t gn__set_mine(const struct gn_store_view *s)
+{
+	return simt_processor() % s->queue_count;
+}
+
+/* ---- stripe: each byte lies on one member ---- */
+
+/* Where a transfer goes. */
+struct gn__stripe_place {
+	const struct gn_nvmeq *q; /* the member's queue pairs */
+	uint64_t offset;          /* on the member */
+	int32_t code;             /* 0, or -GN_EINVAL: the bytes cross from one unit to the next */
+};
+
+/*
+ * A row of a stripe is a unit of every member. The lanes of a warp may get queue pairs of different members.
+ */
+SIMT_FN struct gn__stripe_place gn__stripe_find(const struct gn_store_view *s, uint64_t offset,
+                                                uint32_t bytes)
+{
+	const uint64_t unit = offset >> s->unit_log2, row = unit / s->members;
+	const uint64_t inside = offset & ((1ull << s->unit_log2) - 1);
+	struct gn__stripe_place p;
+
+	p.q = gn__set_member(s, (uint32_t)(unit - row * s->members));
+	p.offset = row << s->unit_log2 | inside;
+	p.code = inside + bytes > 1ull << s->unit_log2 ? -GN_EINVAL : 0;
+	return p;
+}
+
+/* The status of a transfer that had no place, or of one that was made. */
+SIMT_FN struct gn_store_status gn__set_status(int32_t refused, struct gn_store_status status)
+{
+	status.code = refused ? refused : status.code;
+	return status;
+}
+
+SIMT_FN struct gn_store_status gn__stripe_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                               uint64_t offset, void *to, uint32_t bytes)
+{
+	struct gn__stripe_place p = gn__stripe_find(s, offset, bytes);
+
+	p.code = wants ? p.code : 0;
+	return gn__set_status(p.code,
+	                      gn__store_move_blocks(&p.q[gn__set_mine(s)], mask, wants && !p.code,
+	                                            GN_NVME_READ, p.offset, to, bytes, s->timeout_ns));
+}
+
+SIMT_FN struct gn_store_status gn__stripe_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                uint64_t offset, const void *from, uint32_t bytes)
+{
+	struct gn__stripe_place p = gn__stripe_find(s, offset, bytes);
+
+	p.code = wants ? p.code : 0;
+	return gn__set_status(p.code,
+	                      gn__store_write_blocks(p.q, gn__set_queues(s), gn__set_mine(s), mask,
+	                                             wants && !p.code, p.offset, from, bytes, s->timeout_ns));
+}
+
+/* ---- replica: every member that is not stale has each byte ---- */
+
+SIMT_FN uint32_t gn__replica_all(const struct gn_store_view *s)
+{
+	return s->members == 32 ? 0xffffffffu : (1u << s->members) - 1;
+}
+
+/*
+ * The members that miss a write. A thread that wrote bytes which a member does not have put it among these
+ * before; it hands the bytes on by a release, so who reads them afterwards sees that here.
+ */
+SIMT_FN uint32_t gn__replica_stale(const struct gn_store_view *s)
+{
+	return simt_load_relaxed_dev_u32(&s->health->stale);
+}
+
+/*
+ * The members to read from: those that failed no command, or, if there is none, all that have each byte.
+ * @tried  members that are not asked again. 0 if no other is left.
+ */
+SIMT_FN uint32_t gn__replica_readers(const struct gn_store_view *s, uint32_t tried)
+{
+	const uint32_t have = gn__replica_all(s) & ~gn__replica_stale(s) & ~tried;
+	const uint32_t sound = have & ~simt_load_relaxed_dev_u32(&s->health->failed);
+
+	return sound ? sound : have;
+}
+
+/* The members that are out of use: not read as long as others last. */
+SIMT_FN uint32_t gn__replica_out(const struct gn_store_view *s)
+{
+	return gn__replica_all(s) & ~gn__replica_readers(s, 0);
+}
+
+/*
+ * Add members to a word of the health, but leave one out of it. Returns the word then. If all that were left
+ * are bad, the first of these stays: then no two members are read of which one may have bytes that the other
+ * has not.
+ */
+SIMT_FN uint32_t gn__replica_add(const struct gn_store_view *s, uint32_t *word, uint32_t bad)
+{
+	const uint32_t all = gn__replica_all(s);
+	uint32_t before = simt_load_relaxed_dev_u32(word), after, seen;
+
+	for (;;) {
+		after = before | bad;
+		if (after == all)
+			after = all & ~(1u << simt_first_lane(all & ~before));
+		if (after == before)
+			return before;
+		seen = simt_cas_acq_rel_dev_u32(word, before, after);
+		if (seen == before)
+			return after;
+		before = seen;
+	}
+}
+
+/* Keep why a member fails; for the report only. */
+SIMT_FN void gn__replica_note(const struct gn_store_view *s, uint32_t member, struct gn_store_status why)
+{
+	simt_store_relaxed_dev_u32((uint32_t *)&s->health->why[member].code, (uint32_t)why.code);
+	simt_store_relaxed_dev_u32(&s->health->why[member].device, why.device);
+}
+
+/* A number below most from the bits of an offset, as a hash table would have it, whatever the stride. */
+SIMT_FN uint32_t gn__replica_mix(uint64_t offset, uint32_t most)
+{
+	uint32_t z = (uint32_t)(offset >> 9 ^ offset >> 41);
+
+	z *= 0x9e3779b1u;
+	z ^= z >> 15;
+	z *= 0x85ebca77u;
+	z ^= z >> 13;
+	return (uint32_t)((uint64_t)z * most >> 32);
+}
+
+/* One of these members. It is the same one for the same bytes as long as all members last. */
+SIMT_FN uint32_t gn__replica_choose(uint32_t members, uint64_t offset)
+{
+	for (uint32_t skip = gn__replica_mix(offset, simt_popcount(members)); skip; skip--)
+		members &= members - 1;
+	return members ? simt_first_lane(members) : 0;
+}
+
+/* The deadline of one transfer to one member: the store's is for as many as it has. */
+SIMT_FN uint64_t gn__replica_timeout(const struct gn_store_view *s)
+{
+	return s->timeout_ns / s->members;
+}
+
+/*
+ * No member could do this transfer, so it must not count against one. The last block may reach past the
+ * capacity.
+ */
+SIMT_FN int gn__replica_refuses(const struct gn_store_view *s, uint64_t offset, uint32_t bytes)
+{
+	const uint64_t mask = s->block_bytes - 1;
+
+	return bytes > s->transfer_bytes || offset >= s->capacity_bytes ||
+	       bytes > ((s->capacity_bytes + mask) & ~mask) - offset;
+}
+
+/*
+ * A read of a member ended with this status. Returns 1 if another is to be asked. A member that fails a read
+ * has every write all the same: it is written as before, and read if no other is left.
+ */
+SIMT_FN int gn__replica_again(const struct gn_store_view *s, uint32_t member, struct gn_store_status status)
+{
+	if (!status.code)
+		return 0;
+	gn__replica_note(s, member, status);
+	gn__replica_add(s, &s->health->failed, 1u << member);
+	return 1;
+}
+
+SIMT_FN struct gn_store_status gn__replica_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                uint64_t offset, void *to, uint32_t bytes)
+{
+	struct gn_store_status result = {0, 0}, status;
+	uint32_t tried = 0;
+
+	if (wants && gn__replica_refuses(s, offset, bytes))
+		result.code = -GN_EINVAL;
+	wants = wants && !result.code;
+	while (simt_ballot(mask, wants)) {
+		const uint32_t left = gn__replica_readers(s, tried);
+		const uint32_t member = gn__replica_choose(left, offset);
+		const struct gn_nvmeq *q = gn__set_member(s, member) + gn__set_mine(s);
+
+		wants = wants && left;
+		status = gn__store_move_blocks(q, mask, wants, GN_NVME_READ, offset, to, bytes,
+		                               gn__replica_timeout(s));
+		result = wants ? status : result;
+		wants = wants && gn__replica_again(s, member, status);
+		tried |= 1u << member;
+	}
+	return result;
+}
+
+/* What became of a write, member for member. */
+struct gn__replica_round {
+	uint32_t stale;                /* when it began */
+	uint32_t ok, bad;              /* of the others: have the bytes, have them not */
+	struct gn_store_status status; /* the first failure */
+};
+
+SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica_round *r, uint32_t member,
+                               struct gn_store_status status)
+{
+	if (!status.code) {
+		r->ok |= 1u << member;
+		return;
+	}
+	gn__replica_note(s, member, status);
+	r->status = r->bad ? r->status : status;
+	r->bad |= 1u << member;
+}
+
+/* The write is well if a member that is not stale has the bytes: then all that are not stale have them. */
+SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r)
+{
+	const uint32_t stale = r->bad ? gn__replica_add(s, &s->health->stale, r->bad) : 0;
+	struct gn_store_status ok = {0, 0};
+
+	return r->bad && !(r->ok & ~stale) ? r->status : ok;
+}
+
+SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                 uint64_t offset, const void *from, uint32_t bytes)
+{
+	struct gn__replica_round r = {gn__replica_stale(s), 0, 0, {0, 0}};
+	struct gn_store_status refused = {0, 0}, status;
+
+	if (wants && gn__replica_refuses(s, offset, bytes))
+		refused.code = -GN_EINVAL;
+	wants = wants && !refused.code;
+	for (uint32_t k = 0; k < s->members; k++) {
+		const int mine = wants && !(r.stale >> k & 1);
+
+		if (!simt_ballot(mask, mine))
+			continue;
+		status = gn__store_write_blocks(gn__set_member(s, k), gn__set_queues(s), gn__set_mine(s),
+		                                mask, mine, offset, from, bytes, gn__replica_timeout(s));
+		if (mine)
+			gn__replica_wrote(s, &r, k, status);
+	}
+	return refused.code ? refused : gn__replica_written(s, &r);
+}
+
+SIMT_FN struct gn_store_status gn__replica_read_few(const struct gn_store_view *s, uint64_t offset, void *to,
+                                                    uint32_t bytes)
+{
+	struct gn_store_status status = {-GN_EINVAL, 0};
+	uint32_t left, member, tried = 0;
+
+	if (gn__replica_refuses(s, offset, bytes))
+		return status;
+	while ((left = gn__replica_readers(s, tried)) != 0) {
+		member = gn__replica_choose(left, offset);
+		status = gn__store_read_few(gn__set_member(s, member) + gn__set_mine(s), offset, to, bytes,
+		                            gn__replica_timeout(s));
+		if (!gn__replica_again(s, member, status))
+			break;
+		tried |= 1u << member;
+	}
+	return status;
+}
+
+SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                     const void *from, uint32_t bytes)
+{
+	struct gn__replica_round r = {gn__replica_stale(s), 0, 0, {0, 0}};
+	const struct gn_store_status refused = {-GN_EINVAL, 0};
+
+	if (gn__replica_refuses(s, offset, bytes))
+		return refused;
+	for (uint32_t k = 0; k < s->members; k++)
+		if (!(r.stale >> k & 1))
+			gn__replica_wrote(s, &r, k,
+			                  gn__store_write_few(gn__set_member(s, k), gn__set_queues(s),
+			                                      gn__set_mine(s), offset, from, bytes,
+			                                      gn__replica_timeout(s)));
+	return gn__replica_written(s, &r);
+}
+
+/* ---- both ---- */
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                     uint64_t offset, void *to, uint32_t bytes)
+{
+	return s->health ? gn__replica_read(s, mask, wants, offset, to, bytes)
+	                 : gn__stripe_read(s, mask, wants, offset, to, bytes);
+}
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
+                                                      uint64_t offset, const void *from, uint32_t bytes)
+{
+	return s->health ? gn__replica_write(s, mask, wants, offset, from, bytes)
+	                 : gn__stripe_write(s, mask, wants, offset, from, bytes);
+}
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_view *s, uint64_t offset,
+                                                         void *to, uint32_t bytes)
+{
+	struct gn__stripe_place p;
+
+	if (s->health)
+		return gn__replica_read_few(s, offset, to, bytes);
+	p = gn__stripe_find(s, offset, bytes);
+	return gn__store_read_few(&p.q[gn__set_mine(s)], p.offset, to, bytes, s->timeout_ns);
+}
+
+SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_view *s, uint64_t offset,
+                                                          const void *from, uint32_t bytes)
+{
+	struct gn__stripe_place p;
+
+	if (s->health)
+		return gn__replica_write_few(s, offset, from, bytes);
+	p = gn__stripe_find(s, offset, bytes);
+	return gn__store_write_few(p.q, gn__set_queues(s), gn__set_mine(s), p.offset, from, bytes,
+	                           s->timeout_ns);
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica.c - replica: stores: every member has all bytes. */
+#include <store/set/replica_store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gn_replica *replica_of(struct gn_store *store)
+{
+	return (struct gn_replica *)store;
+}
+
+/* ---- which members are in use ---- */
+
+/* The view with its health where the host reaches it: itself, or a copy. */
+struct look {
+	struct gn_store_view view;
+	struct gn_store_health copy;
+};
+
+/* If the machine failed, nobody knows any more which members did. */
+static int machine_failed(const struct gn_replica *r, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
+	                    simt_message(r->set.base.machine));
+}
+
+static int look_begin(const struct gn_replica *r, struct look *l, struct gn_error *error)
+{
+	l->view = r->set.base.view;
+	if (!r->is_cuda)
+		return 0;
+	l->view.health = &l->copy;
+	return simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy) ? machine_failed(r, error)
+	                                                                           : 0;
+}
+
+/* Hand on what the host changed. Kernels do not run meanwhile, as at any access of the host. */
+static int look_end(const struct gn_replica *r, struct look *l, struct gn_error *error)
+{
+	return r->is_cuda && simt_move(r->set.base.machine, r->health, &l->copy, sizeof l->copy)
+	           ? machine_failed(r, error)
+	           : 0;
+}
+
+/* ---- the state ---- */
+
+/* Say in the file which members are stale. @open  1: the members are being written */
+static int save_state(struct gn_replica *r, int open, struct gn_error *error)
+{
+	struct gn_replica_state s = r->state;
+	struct look l;
+	int rc;
+
+	if (!r->path || r->set.base.view.read_only)
+		return 0;
+	rc = look_begin(r, &l, error);
+	if (rc)
+		return rc;
+	s.open = open;
+	for (unsigned k = 0; k < s.members; k++)
+		s.stale[k] = (int)(gn__replica_stale(&l.view) >> k & 1);
+	if (s.open == r->state.open && !memcmp(s.stale, r->state.stale, sizeof s.stale))
+		return 0;
+	rc = gn_replica_state_save(&s, r->path, error);
+	if (!rc)
+		r->state = s;
+	return rc;
+}
+
+/* ---- the store ---- */
+
+static void give_back(struct gn_replica *r)
+{
+	gn_replica_state_fini(&r->state);
+	simt_free(r->set.base.machine, r->health);
+	gn_set_close(&r->set);
+	free(r->path);
+	free(r);
+}
+
+static void describe(struct gn_replica *r)
+{
+	unsigned k = 0;
+
+	while (!r->set.member[k])
+		k++;
+	snprintf(r->set.base.path, sizeof r->set.base.path, "replica of %u, %d in use: %.140s",
+	         r->set.members, gn_replica_open_count(r), r->set.member[k]->path);
+}
+
+static int replica_join(struct gn_store **store, struct simt_machine *machine, struct gn_list *list,
+                        const struct gn_store_options *options, struct gn_error *error)
+{
+	struct gn_replica *r = (struct gn_replica *)calloc(1, sizeof *r);
+	struct gn_replica_settings s;
+	struct simt_info info;
+	int rc;
+
+	if (!r)
+		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
+	simt_describe(machine, &info);
+	r->is_cuda = info.is_cuda;
+	r->set.base.ops = &gn_store_replica;
+	r->set.base.machine = machine;
+	rc = gn_replica_settings_make(&s, list, error);
+	if (!rc)
+		rc = gn_replica_open(r, list, &s, options, error);
+	if (!rc)
+		rc = save_state(r, 1, error);
+	if (rc) {
+		give_back(r);
+		return rc;
+	}
+	describe(r);
+	*store = &r->set.base;
+	return 0;
+}
+
+/* ---- transfers of the host ---- */
+
+static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+                        struct gn_error *error)
+{
+	struct gn_replica *r = replica_of(store);
+	struct gn_store_status status = {0, 0};
+	struct look l;
+	uint32_t left, tried = 0;
+	int rc = look_begin(r, &l, error);
+
+	if (rc)
+		return rc;
+	while ((left = gn__replica_readers(&l.view, tried)) != 0) {
+		const uint32_t member = gn__replica_choose(left, offset);
+
+		status.code = gn_store_read_host(r->set.member[member], offset, to, bytes, error);
+		if (!gn__replica_again(&l.view, member, status))
+			break;
+		tried |= 1u << member;
+	}
+	rc = look_end(r, &l, error);
+	return status.code ? status.code : rc;
+}
+
+/* Do something that changes bytes to every member in use. */
+static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void *, struct gn_error *),
+                  const void *what, struct gn_error *error)
+{
+	struct gn__replica_round round = {0, 0, 0, {0, 0}};
+	struct gn_store_status status = {0, 0};
+	struct look l;
+	int rc = look_begin(r, &l, error);
+
+	if (rc)
+		return rc;
+	round.stale = gn__replica_stale(&l.view);
+	for (unsigned k = 0; k < r->set.members; k++) {
+		if (round.stale >> k & 1)
+			continue;
+		status.code = one(r->set.member[k], what, round.bad ? NULL : error);
+		gn__replica_wrote(&l.view, &round, k, status);
+	}
+	status = gn__replica_written(&l.view, &round);
+	rc = look_end(r, &l, error);
+	return status.code ? status.code : rc;
+}
+
+struct piece {
+	uint64_t offset;
+	const void *from;
+	size_t bytes;
+};
+
+static int write_one(struct gn_store *member, const void *what, struct gn_error *error)
+{
+	const struct piece *p = (const struct piece *)what;
+
+	return gn_store_write_host(member, p->offset, p->from, p->bytes, error);
+}
+
+static int replica_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
+                         struct gn_error *error)
+{
+	const struct piece p = {offset, from, bytes};
+
+	return change(replica_of(store), write_one, &p, error);
+}
+
+static int flush_one(struct gn_store *member, const void *what, struct gn_error *error)
+{
+	(void)what;
+	return gn_store_flush(member, error);
+}
+
+/* What was written is safe when it is on a member, and the file says of all members without it that they are
+ * stale. */
+static int replica_flush(struct gn_store *store, struct gn_error *error)
+{
+	struct gn_replica *r = replica_of(store);
+	int rc = change(r, flush_one, NULL, error);
+
+	return rc ? rc : save_state(r, 1, error);
+}
+
+/* If the members cannot be flushed, the file goes on saying that they are being written. */
+static void replica_close(struct gn_store *store)
+{
+	struct gn_replica *r = replica_of(store);
+
+	if (r->path && !store->view.read_only && !change(r, flush_one, NULL, NULL))
+		save_state(r, 0, NULL);
+	give_back(r);
+}
+
+/* ---- reports ---- */
+
+static void replica_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
+{
+	struct look l;
+
+	gn_set_statistics(store, statistics);
+	if (!look_begin((const struct gn_replica *)store, &l, NULL))
+		statistics->members_out = simt_popcount(gn__replica_out(&l.view));
+}
+
+static int replica_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
+{
+	const struct gn_replica *r = (const struct gn_replica *)store;
+	struct look l;
+
+	*member = r->about[k];
+	member->uri = r->set.uri[k];
+	if (look_begin(r, &l, NULL) || member->use != GN_MEMBER_USED || !(gn__replica_out(&l.view) >> k & 1))
+		return 0;
+	member->use = GN_MEMBER_FAILED;
+	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l.view.health->why[k].code);
+	member->why.device = simt_load_relaxed_dev_u32(&l.view.health->why[k].device);
+	snprintf(member->text, sizeof member->text, "failed while in use%s: %s%s%s",
+	         gn__replica_stale(&l.view) >> k & 1 ? ", and is out of date" : "",
+	         gn_error_name(member->why.code), member->why.device ? ", " : "",
+	         member->why.device ? gn_nvme_status_text(member->why.device) : "");
+	return 0;
+}
+
+const struct gn_store_ops gn_store_replica = {"replica",
+                                              0,
+                                              NULL,
+                                              replica_join,
+                                              replica_close,
+                                              replica_read,
+                                              replica_write,
+                                              replica_flush,
+                                              replica_statistics,
+                                              replica_member};

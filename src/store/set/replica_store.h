@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica_store.h - what a replica: store has; for its own files. */
+#ifndef GN_STORE_SET_REPLICA_STORE_H
+#define GN_STORE_SET_REPLICA_STORE_H
+
+#include <store/set/replica.h>
+#include <store/set/set.h>
+#include <store/set/state.h>
+
+struct gn_replica {
+	struct gn_set set; /* first */
+	int is_cuda;
+	struct gn_store_health *health;            /* in device memory */
+	char *path;                                /* of the state; NULL: none */
+	struct gn_replica_state state;             /* as the file has it */
+	struct gn_store_member about[GN_SET_MOST]; /* as it was when the replica was opened */
+};
+
+/*
+ * gn_replica_open - open the members that are up to date, and make the view.
+ * @r  zeroed, but for set.base.ops, set.base.machine and is_cuda
+ * A member that is stale or gone is left out; at least one must be there. It changes nothing of the state.
+ * Returns 0 or a negative code, as gn_store_open.
+ */
+int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const struct gn_replica_settings *s,
+                    const struct gn_store_options *options, struct gn_error *error);
+
+/* gn_replica_open_count - how many members were opened. */
+int gn_replica_open_count(const struct gn_replica *r);
+
+#endif
