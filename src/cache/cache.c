@@ -303,7 +303,7 @@ static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine
 
 	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving)
 		return;
-	v->leaders = v->frames / GN_CACHE_GROUPS;
+	v->leaders = v->frames / GN__CACHE_GROUPS;
 	v->window = window < quarter ? window : quarter;
 }
 

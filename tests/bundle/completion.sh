@@ -30,7 +30,7 @@ completion=$1/tools/completion.bash
 grapnel=$2
 all=$("$grapnel" --help | awk '/^  [a-z-]+  / { printf "%s%s", space, $1; space = " " }')
 expect "$all" ''
-expect 'sssp stencil sort sweep scope sim serve store' s
+expect 'sssp stencil sort sweep scope sim store serve' s
 expect 'compare' scope ''
 expect 'run sweep paper explain list' sim ''
 expect '--seed= --sources= --state= --state-cache= --state-page= --steps --store= --svg= --source=' bfs --s

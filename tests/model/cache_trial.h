@@ -33,7 +33,7 @@ enum {
 
 /* One wait for pinned frames: with 16, the few steps of a schedule would hardly lead around the cache. */
 #define GN__PIN_WAITS 1u
-#define GN_CACHE_GROUPS 4
+#define GN__CACHE_GROUPS 4
 
 /* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
 #define gn_store_read_warp trial_read_warp

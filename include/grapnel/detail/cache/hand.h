@@ -36,7 +36,7 @@ enum {
 	GN__COST_ROUND = 16,
 	GN__COST_WINDOW = 17,
 	GN__COST_AROUND = 16,
-	GN__MOVE_UNITS = 2,    /* a transfer counts so much beside its bytes */
+	GN__MOVE_UNITS = 9,    /* a transfer counts so much beside its bytes */
 	GN__MOVED_LEAD = 1024, /* units by which the other ways must be better than rounds */
 	/* units at which all are halved: by rounds, and by another way, which may be many times worse */
 	GN__MOVED_MOST = 1 << 15,
@@ -46,7 +46,7 @@ enum {
 /* The hand that finds frames for a page: enum gn_cache_hands. */
 SIMT_FN uint32_t gn__hand_of(const struct gn_cache_view *c, uint64_t page)
 {
-	const uint32_t group = gn__stir((uint32_t)page * 0x9e3779b9u) % GN_CACHE_GROUPS;
+	const uint32_t group = gn__stir((uint32_t)page * 0x9e3779b9u) % GN__CACHE_GROUPS;
 
 	return c->leaders && group < GN_CACHE_HANDS ? group : (uint32_t)GN_FOLLOWERS;
 }
@@ -68,7 +68,7 @@ SIMT_FN uint32_t gn__hand_window(const struct gn_cache_view *c, uint32_t hand)
 {
 	if (gn__hand_way(c, hand) != GN_LEAD_WINDOW)
 		return gn__hand_frames(c, hand);
-	return hand == GN_FOLLOWERS ? c->window : c->window / GN_CACHE_GROUPS + 1;
+	return hand == GN_FOLLOWERS ? c->window : c->window / GN__CACHE_GROUPS + 1;
 }
 
 /*

@@ -30,8 +30,8 @@ enum {
  * Groups of pages: three lead, each by a way of its own, and the others follow (detail/cache/hand.h). A model
  * of few pages has fewer groups.
  */
-#ifndef GN_CACHE_GROUPS
-#define GN_CACHE_GROUPS 128
+#ifndef GN__CACHE_GROUPS
+#define GN__CACHE_GROUPS 128
 #endif
 
 /* The clock's hands: one for each leading group, and one for the groups that follow. */
