@@ -16,7 +16,7 @@ static struct gn_replica *replica_of(struct gn_store *store)
 /* The view with its health where the host reaches it: itself, or a copy. */
 struct look {
 	struct gn_store_view view;
-	struct gn_store_health copy;
+	struct gn_store_health copy, before;
 };
 
 /* If the machine failed, nobody knows any more which members did. */
@@ -32,16 +32,37 @@ static int look_begin(const struct gn_replica *r, struct look *l, struct gn_erro
 	if (!r->is_cuda)
 		return 0;
 	l->view.health = &l->copy;
-	return simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy) ? machine_failed(r, error)
-	                                                                           : 0;
+	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy))
+		return machine_failed(r, error);
+	l->before = l->copy;
+	return 0;
 }
 
-/* Hand on what the host changed. Kernels do not run meanwhile, as at any access of the host. */
+/*
+ * Hand on the members that the host has put out of use. A flush may run beside kernels, which put members out
+ * of use themselves: so nothing is written if the host changed nothing, and else only bits are added.
+ */
 static int look_end(const struct gn_replica *r, struct look *l, struct gn_error *error)
 {
-	return r->is_cuda && simt_move(r->set.base.machine, r->health, &l->copy, sizeof l->copy)
-	           ? machine_failed(r, error)
-	           : 0;
+	struct gn_store_health now;
+	uint32_t news;
+
+	if (!r->is_cuda || !memcmp(&l->copy, &l->before, sizeof l->copy))
+		return 0;
+	if (simt_move(r->set.base.machine, &now, r->health, sizeof now))
+		return machine_failed(r, error);
+	if (!(gn__replica_all(&l->view) & ~(now.stale | l->copy.stale)))
+		return gn_error_set(
+		    error, -GN_EIO,
+		    "replica: every member has missed a write; compare them (grapnel store verify), "
+		    "and copy the one that is right (grapnel store rebuild)");
+	news = (l->copy.stale | l->copy.failed) & ~(l->before.stale | l->before.failed);
+	now.stale |= l->copy.stale;
+	now.failed |= l->copy.failed;
+	for (unsigned k = 0; k < r->set.members; k++)
+		if (news >> k & 1)
+			now.why[k] = l->copy.why[k];
+	return simt_move(r->set.base.machine, r->health, &now, sizeof now) ? machine_failed(r, error) : 0;
 }
 
 /* ---- the state ---- */
