@@ -154,8 +154,10 @@ void gn_server_request(struct gn_server *s, struct rdma_cm_id *id, const struct 
 	if (place && has_room(s, lender))
 		take(s, place, id, request, lender, (unsigned)export_);
 	else
-		refuse(id, lender ? "it has no room for more connections"
-		                  : "it was started before its RDMA device came; start it again");
+		refuse(id,
+		       lender
+		           ? "it has no room for more connections"
+		           : "it does not lend through this RDMA device; see what it said when it started");
 }
 
 void gn_server_drop(struct gn_server *s, struct gn_connection *c)

@@ -157,12 +157,25 @@ static void post_lane(struct gn_rdma_engine *e, struct gn_lane *lane)
 	pthread_mutex_unlock(&lane->link.mutex);
 }
 
+/* Does a flush of this region need the server's disk? Only the host can ask for that (gn_store_flush). */
+static int is_flushed_by_host(const struct gn_rdma_engine *e)
+{
+	const unsigned flags = e->peer->region.flags;
+
+	return flags & GN_HELLO_FILE && !(flags & GN_HELLO_READ_ONLY);
+}
+
 void gn_rdma_engine_start(struct gn_engine *engine, struct gn_request *r)
 {
-	if (r->bytes)
-		gn_request_push(&rdma_of(engine)->lane[r->port].todo, r);
-	else
-		gn_request_push(&engine->finished, r);
+	struct gn_rdma_engine *e = rdma_of(engine);
+
+	if (r->bytes) {
+		gn_request_push(&e->lane[r->port].todo, r);
+		return;
+	}
+	if (r->opcode == GN_NVME_FLUSH && is_flushed_by_host(e))
+		r->status = GN_NVME_INVALID_OPCODE;
+	gn_request_push(&engine->finished, r);
 }
 
 /* ---- completions ---- */

@@ -47,8 +47,6 @@ static uint64_t instance_of_file(int fd)
 
 static int choose_instance(struct gn_export *x, struct gn_error *error)
 {
-	if (x->path && x->read_only)
-		x->instance = instance_of_file(x->fd);
 	if (!x->instance && getrandom(&x->instance, sizeof x->instance, 0) != (ssize_t)sizeof x->instance)
 		return gn_error_set(error, -GN_EIO, "the system gives no random number: %s", strerror(errno));
 	return 0;
@@ -74,6 +72,21 @@ static int load(struct gn_export *x, struct gn_error *error)
 	return rc ? rc : gn_regular_read(x->fd, x->path, 0, x->region.memory, x->bytes, error);
 }
 
+/* Load a file that nobody may write here: its instance must be that of the bytes that were read. */
+static int load_unchanged(struct gn_export *x, struct gn_error *error)
+{
+	int rc;
+
+	x->instance = instance_of_file(x->fd);
+	rc = load(x, error);
+	return rc || instance_of_file(x->fd) == x->instance
+	           ? rc
+	           : gn_error_set(
+	                 error, -GN_EBUSY,
+	                 "%s: the file was changed while it was read; end its writer, and start again",
+	                 x->path);
+}
+
 static int open_file(struct gn_export *x, const char *path, struct gn_error *error)
 {
 	struct gn_store_settings settings;
@@ -91,6 +104,8 @@ static int open_file(struct gn_export *x, const char *path, struct gn_error *err
 	uri->path = x->path;
 	rc = gn_regular_open(uri, &settings, 0, &x->fd, &x->bytes, error);
 	free(uri);
+	if (rc)
+		x->fd = -1; /* closed */
 	if (rc == -GN_EBUSY)
 		return gn_error_set(
 		    error, rc,
@@ -101,7 +116,7 @@ static int open_file(struct gn_export *x, const char *path, struct gn_error *err
 		return gn_error_set(
 		    error, rc,
 		    "%s: there is no such file; check the path ('truncate -s SIZE FILE' makes a file)", path);
-	return rc ? rc : load(x, error);
+	return rc ? rc : x->read_only ? load_unchanged(x, error) : load(x, error);
 }
 
 int gn_export_open(struct gn_export *export_, const char *text, int read_only, struct gn_error *error)
@@ -132,7 +147,7 @@ static int renew(struct gn_export *x, uint64_t at, char *scratch, struct gn_erro
 	const size_t bytes = x->bytes - at < PIECE ? (size_t)(x->bytes - at) : (size_t)PIECE;
 	int rc = gn_regular_read(x->fd, x->path, at, scratch, bytes, error);
 
-	if (rc || !memcmp(scratch, x->region.memory + at, bytes))
+	if (rc || (!x->unsure && !memcmp(scratch, x->region.memory + at, bytes)))
 		return rc;
 	return gn_regular_write(x->fd, x->path, at, x->region.memory + at, bytes, error);
 }
@@ -150,7 +165,12 @@ int gn_export_flush(struct gn_export *export_, struct gn_error *error)
 	for (uint64_t at = 0; at < export_->bytes && !rc; at += PIECE)
 		rc = renew(export_, at, scratch, error);
 	free(scratch);
-	return rc ? rc : gn_regular_sync(export_->fd, export_->path, error);
+	if (rc)
+		return rc;
+	/* a system reports bytes that it could not write once: the next flush writes all of them again */
+	rc = gn_regular_sync(export_->fd, export_->path, error);
+	export_->unsure = rc != 0;
+	return rc;
 }
 
 void gn_export_close(struct gn_export *export_)

@@ -22,6 +22,7 @@ struct gn_export {
 	int read_only;
 	struct gn_region region;
 	uint64_t bytes;
+	int unsure;        /* 1: a sync failed: what the system has of the file may not be on the medium */
 	uint64_t instance; /* random; of a file that nobody may write, derived from the file */
 };
 

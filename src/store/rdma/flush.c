@@ -157,9 +157,14 @@ static void begin(struct gn_server *s, unsigned export_)
 
 void gn_server_flush_next(struct gn_server *s)
 {
-	for (unsigned k = 0; k < GN_SERVER_CONNECTIONS && !s->works; k++)
-		if (s->connection[k].id && s->connection[k].flush == GN_FLUSH_WAITS)
-			begin(s, s->connection[k].export_);
+	const unsigned last = s->flushed;
+
+	/* one region after the other: clients of one must not keep those of another waiting */
+	for (unsigned n = 1; n <= s->exports && !s->works; n++)
+		for (unsigned k = 0; k < GN_SERVER_CONNECTIONS && !s->works; k++)
+			if (s->connection[k].id && s->connection[k].flush == GN_FLUSH_WAITS &&
+			    s->connection[k].export_ == (last + n) % s->exports)
+				begin(s, s->connection[k].export_);
 }
 
 void gn_server_flush_done(struct gn_server *s)

@@ -122,7 +122,7 @@ int gn_keeper_start(struct gn_keeper *keeper, struct gn_error *error)
 	rc = pthread_create(&keeper->thread, NULL, keep, keeper);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc) {
-		close(keeper->stop);
+		clear(keeper);
 		return gn_error_set(error, -GN_ENOMEM, "%s: the system starts no thread",
 		                    keeper->peer->label);
 	}

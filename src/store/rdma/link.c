@@ -155,6 +155,7 @@ static int adopt_device(struct gn_link *l, struct gn_error *error)
 {
 	struct gn_peer *p = l->peer;
 	struct ibv_device_attr attributes;
+	int rc;
 
 	if (p->verbs)
 		return p->verbs == l->id->verbs
@@ -163,14 +164,19 @@ static int adopt_device(struct gn_link *l, struct gn_error *error)
 		                          "%s: the server is now reached by another RDMA device; close the "
 		                          "store and open it again",
 		                          p->label);
-	p->verbs = l->id->verbs;
-	p->pd = ibv_alloc_pd(p->verbs);
-	if (!p->pd || ibv_query_device(p->verbs, &attributes))
+	p->pd = ibv_alloc_pd(l->id->verbs);
+	if (!p->pd || ibv_query_device(l->id->verbs, &attributes)) {
+		rc = errno;
+		if (p->pd)
+			ibv_dealloc_pd(p->pd);
+		p->pd = NULL; /* another address of the host may be tried */
 		return gn_error_set(error, -GN_EIO, "%s: the RDMA device %s cannot be used: %s", p->label,
-		                    ibv_get_device_name(p->verbs->device), strerror(errno));
+		                    ibv_get_device_name(l->id->verbs->device), strerror(rc));
+	}
 	p->work = (uint32_t)attributes.max_qp_wr;
 	p->entries = (uint32_t)attributes.max_cqe;
 	p->pieces = attributes.max_sge > PIECES_MOST ? (uint32_t)PIECES_MOST : (uint32_t)attributes.max_sge;
+	p->verbs = l->id->verbs;
 	return 0;
 }
 
@@ -234,7 +240,9 @@ static int make_queue_pair(struct gn_link *l, struct gn_error *error)
 		    "queues=N or depth=N in the URI",
 		    l->peer->label, l->depth, strerror(errno));
 	l->qp = l->id->qp;
-	return l->prepare ? l->prepare(l) : 0;
+	if (l->prepare && l->prepare(l))
+		return gn_error_set(error, -GN_EIO, "%s: the RDMA device takes no receive", l->peer->label);
+	return 0;
 }
 
 static int say_hello(struct gn_link *l, struct gn_error *error)

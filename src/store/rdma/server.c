@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <store/rdma/lend.h>
 
+#include <grapnel/simt.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -87,8 +89,15 @@ static int add_devices(struct gn_server *s, struct gn_error *error)
 	if (!list || !count)
 		gn_error_set(error, rc,
 		             "this machine has no RDMA device; 'grapnel doctor' says what is missing");
-	for (int k = 0; k < count && s->lenders < GN_LEND_DEVICES; k++)
-		rc = add_device(s, list[k], error);
+	for (int k = 0; k < count && s->lenders < GN_LEND_DEVICES; k++) {
+		struct gn_error why = {0, ""};
+
+		rc = add_device(s, list[k], &why);
+		if (!rc)
+			continue;
+		s->say(why.text);
+		gn_error_set(error, rc, "%s", why.text);
+	}
 	if (list)
 		rdma_free_devices(list);
 	return s->lenders ? 0 : rc;
@@ -208,6 +217,7 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 {
 	struct pollfd p[DEVICES + GN_LEND_DEVICES];
 	const unsigned count = list_descriptors(server, stop, p);
+	uint64_t next = 0; /* when clients that wait for a flush hear again that it goes on */
 
 	for (;;) {
 		const int n = poll(p, count, TICK_MS);
@@ -218,8 +228,10 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 			return 0;
 		if (n > 0)
 			serve(server, p);
-		if (server->works)
+		if (server->works && simt_clock_ns() >= next) {
 			gn_server_still_working(server);
+			next = simt_clock_ns() + TICK_MS * 1000000ull;
+		}
 	}
 }
 
