@@ -67,7 +67,7 @@ static void open_frames(struct cache_test *t, uint32_t pages, uint32_t frames, e
 
 /* ---- data that do not fit, gone over again and again ---- */
 
-enum { PASSES = 24, FIRST = 12 };
+enum { PASSES = 14, FIRST = 8 };
 
 /* The share of visits that fetched, of the later passes over all pages. */
 static double share_of_passes(struct cache_test *t, uint32_t frames, enum gn_cache_policy policy)
@@ -110,7 +110,7 @@ static void few_frames_have_no_windows(void **state)
 
 /* ---- a working set that moves on ---- */
 
-enum { MOVES = 800000, SET = FRAMES * 3 / 4, SLOWNESS = 24 };
+enum { MOVES = 400000, SET = FRAMES * 3 / 4, SLOWNESS = 24 };
 
 /* Pages drawn from a set that fits; it moves on by one page for every SLOWNESS visits. */
 static uint64_t fetched_of_a_moving_set(struct cache_test *t, enum gn_cache_policy policy)
@@ -140,11 +140,11 @@ static void what_is_best_may_change(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	static uint32_t page[PAGES];
-	uint64_t seed = 1, late;
+	uint64_t seed = 1, late = PAGES;
 
 	share_of_passes(t, FRAMES, GN_CLOCK);
 	assert_int_not_equal(gn__best_way(&t->cache->image), 0);
-	for (uint32_t turn = 0; turn < 400; turn++) {
+	for (uint32_t turn = 0; turn < 400 && (late >= PAGES / 8 || gn__best_way(&t->cache->image)); turn++) {
 		for (uint32_t k = 0; k < PAGES; k++)
 			page[k] = (turn * 200 + draw_below(&seed, SET)) % PAGES;
 		late = fetched_for(t, page, PAGES);
@@ -167,9 +167,9 @@ SIMT_FN void rewrite_and_read(const struct rewrite_args *a)
 	const uint64_t count = gn_count(&a->array), step = simt_global_threads();
 
 	for (uint64_t round = 1; round < 4; round++) {
-		for (uint64_t word = simt_global_thread() * 37; word < count; word += step * 37)
+		for (uint64_t word = simt_global_thread() * 113; word < count; word += step * 113)
 			gn_write_u64(&a->array, word, word_of(word) + round);
-		for (uint64_t word = simt_global_thread() * 37; word < count; word += step * 37)
+		for (uint64_t word = simt_global_thread() * 113; word < count; word += step * 113)
 			if (gn_read_u64(&a->array, word) != word_of(word) + round)
 				simt_add_relaxed_dev_u64(a->wrong, 1);
 	}
