@@ -327,7 +327,7 @@ static void match(struct simt__warp *warp, uint32_t mask)
 		warp->lanes[__builtin_ctz(left)]->result = group[slot_of[__builtin_ctz(left)]];
 }
 
-__attribute__((noinline)) uint32_t simt__match_any(uint32_t mask, uint64_t value)
+__attribute__((noinline)) uint32_t simt__equals(uint32_t mask, uint64_t value)
 {
 	struct simt__fiber *f = simt__fiber_self();
 

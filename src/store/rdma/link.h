@@ -2,9 +2,9 @@
 /*
  * link.h - one reliable connection of a store to its server.
  *
- * A link is up, broken or down. Whoever sees a failure breaks it. A broken link still has its queue pair, and
- * the transfers of the queue pair are still under way. When the queue pair is destroyed the device moves no
- * data of theirs any more; then the link is down, and can be connected again.
+ * A link is up, broken or down. A thread that sees a failure marks it as broken. A broken link still has its
+ * queue pair, and the device may still move data of its transfers. When the queue pair is destroyed the
+ * device moves no more. Then the link is down, and can be connected again.
  */
 #ifndef GN_STORE_RDMA_LINK_H
 #define GN_STORE_RDMA_LINK_H

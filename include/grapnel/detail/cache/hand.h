@@ -150,8 +150,8 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 }
 
 /*
- * Count what was moved for a page, if it is of a leading group, and let the followers of this group of
- * processors take the best way. One thread.
+ * Count a transfer of a page, if the page is of a leading group. Then choose the best way again, for the
+ * pages that follow and the processors that share this thread's words (gn__local). One thread.
  * @bytes  that were moved at once
  */
 SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64_t bytes)

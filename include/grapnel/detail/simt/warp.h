@@ -16,7 +16,7 @@ uint32_t simt__active(void);
 uint32_t simt__ballot(uint32_t mask, int predicate);
 uint32_t simt__or(uint32_t mask, uint32_t value);
 uint64_t simt__shfl(uint32_t mask, uint64_t value, uint32_t source);
-uint32_t simt__match_any(uint32_t mask, uint64_t value);
+uint32_t simt__equals(uint32_t mask, uint64_t value);
 void simt__warp_sync(uint32_t mask);
 
 #ifdef __cplusplus
@@ -99,7 +99,7 @@ SIMT_FN uint32_t simt_match_any_u64(uint32_t mask, uint64_t value)
 #if SIMT_ON_CUDA
 	return __match_any_sync(mask, value);
 #else
-	return simt__self->warp_width == 1 ? 1u : simt__match_any(mask, value);
+	return simt__self->warp_width == 1 ? 1u : simt__equals(mask, value);
 #endif
 }
 

@@ -84,8 +84,9 @@ SIMT_FN uint32_t gn__replica_all(const struct gn_store_view *s)
 }
 
 /*
- * The members that miss a write. A thread that wrote bytes which a member does not have put it among these
- * before; it hands the bytes on by a release, so who reads them afterwards sees that here.
+ * The members that miss a write. If a write fails at a member, the writing thread sets the member's bit, and
+ * then tells other threads of the bytes by a release. A thread that acquires this sees the bit, too, and does
+ * not read the old bytes from that member.
  */
 SIMT_FN uint32_t gn__replica_stale(const struct gn_store_view *s)
 {
