@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What needs no RDMA device: addresses, the messages of a connection, and the regions of a server. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <grapnel/store.h>
@@ -250,6 +252,41 @@ static void a_flush_renews_the_file(void **state)
 	free(got);
 }
 
+/* Was the file written since its times were set to 1970? Sets them again. */
+static int was_written(const char *path)
+{
+	const struct timespec old[2] = {{1, 0}, {1, 0}};
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	return st.st_mtim.tv_sec != 1;
+}
+
+/* After a sync that failed, equal bytes in the system's memory do not show what is on the medium. */
+static void a_flush_after_a_failed_one_writes_everything(void **state)
+{
+	char path[] = "/tmp/rdma_words_XXXXXX", text[64];
+	char *bytes = (char *)calloc(1, FILE_BYTES);
+	struct gn_export x;
+
+	(void)state;
+	make_file(path, bytes);
+	snprintf(text, sizeof text, "f=%s", path);
+	assert_int_equal(gn_export_open(&x, text, 0, &error), 0);
+	was_written(path);
+	assert_int_equal(gn_export_flush(&x, &error), 0);
+	assert_false(was_written(path));
+	x.unsure = 1;
+	assert_int_equal(gn_export_flush(&x, &error), 0);
+	assert_true(was_written(path));
+	assert_int_equal(gn_export_flush(&x, &error), 0);
+	assert_false(was_written(path));
+	gn_export_close(&x);
+	unlink(path);
+	free(bytes);
+}
+
 /* Only of a file that nobody may write is another server's region the same one. */
 static void a_file_to_read_is_known_again(void **state)
 {
@@ -310,6 +347,7 @@ int main(void)
 	    cmocka_unit_test(memory_is_zero),
 	    cmocka_unit_test(other_exports_are_refused),
 	    cmocka_unit_test(a_flush_renews_the_file),
+	    cmocka_unit_test(a_flush_after_a_failed_one_writes_everything),
 	    cmocka_unit_test(a_file_to_read_is_known_again),
 	    cmocka_unit_test(a_store_says_what_is_missing),
 	};
