@@ -96,7 +96,7 @@ static int open_arrays(struct bench *b, const struct choice *c, unsigned arrays,
 	           : b->fixture.info.is_cuda ? 8ull << 30
 	                                     : 256ull << 20;
 	b->bytes &= ~0xffffull;
-	rc = rc ? rc : bench_store(b, NULL, b->bytes * arrays, e);
+	rc = rc ? rc : bench_memory_store(b, b->bytes * arrays, e);
 	return rc ? rc : bench_fill(b, b->memory, b->bytes, e);
 }
 

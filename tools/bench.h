@@ -29,6 +29,7 @@ enum { BENCH_ROWS = 400, BENCH_RUNS = 99 };
 struct bench_request {
 	struct simt_options machine;
 	struct tool_files files;
+	const char *store;    /* NULL: host memory */
 	uint64_t data_bytes;  /* of each array; 0: what suits the machine */
 	uint64_t cache_bytes; /* 0: a part of the data that the command names */
 	uint32_t page_bytes;  /* of bench: of the caches of natural loops and of C = A + B; 0: not said */
@@ -81,8 +82,8 @@ int bench_patterns(struct bench *b, struct gn_error *e);
 /* ---- the fixture (bench_fixture.c) ---- */
 
 /*
- * --machine and the like, --json and the like, --data, --cache, --page, --table, --repeat: children of a
- * command's argp, whose parser calls bench_inputs at ARGP_KEY_INIT.
+ * --machine and the like, --json and the like, --data, --store, --cache, --page, --table, --repeat: children
+ * of a command's argp, whose parser calls bench_inputs at ARGP_KEY_INIT.
  */
 extern const struct argp_child bench_children[];
 void bench_inputs(const struct argp_state *state, struct bench_request *q);
@@ -96,10 +97,12 @@ void bench_complete(struct bench_request *q, const char *command, unsigned cache
 
 /*
  * bench_open - the machine of b->q, and grids for it. bench_store - a store on it: the one named, or else so
- * many bytes of host memory. bench_close ends both, whatever they returned.
+ * many bytes of host memory. bench_memory_store - the same; one without memory is refused. bench_close ends
+ * both, whatever they returned.
  */
 int bench_open(struct bench *b, struct gn_error *e);
-int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e);
+int bench_store(struct bench *b, uint64_t bytes, struct gn_error *e);
+int bench_memory_store(struct bench *b, uint64_t bytes, struct gn_error *e);
 void bench_close(struct bench *b);
 
 /* bench_fill - write the words of gn_base_word to memory that the machine reaches, on the machine. */

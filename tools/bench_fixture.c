@@ -3,18 +3,24 @@
  * What is asked for, the machine, its data and its caches.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "baselines/data.h"
 #include "bench.h"
+#include "far.h"
 
 /* ---- options ---- */
 
-enum { OPT_DATA = 0x2000, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT };
+enum { OPT_DATA = 0x2000, OPT_STORE, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT };
 
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0,
      "bytes of each array in host memory (default 256M; 'grapnel bench' on a GPU 8G)", 0},
+    {"store", OPT_STORE, "URI", 0,
+     "store that has the data, such as peer:1 or, for cache-bench, file:PATH (default host memory of --data "
+     "bytes); peer: needs no size",
+     0},
     {"cache", OPT_CACHE, "SIZE", 0,
      "bytes of cache (default a part of the data: gather one tenth, cache-bench one eighth)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
@@ -33,6 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_DATA: q->data_bytes = tool_size(state, "--data", arg, 1); return 0;
+	case OPT_STORE: q->store = arg; return 0;
 	case OPT_CACHE: q->cache_bytes = tool_size(state, "--cache", arg, 1); return 0;
 	case OPT_PAGE: q->page_bytes = tool_page(state, "--page", arg); return 0;
 	case OPT_TABLE:
@@ -100,14 +107,30 @@ int bench_open(struct bench *b, struct gn_error *e)
 	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
 }
 
-int bench_store(struct bench *b, const char *uri, uint64_t bytes, struct gn_error *e)
+int bench_store(struct bench *b, uint64_t bytes, struct gn_error *e)
 {
+	char *uri = b->q->store ? tool_store_uri(b->q->store, bytes) : NULL;
 	const int rc = uri ? fixture_store(&b->fixture, e, "%s", uri)
 	                   : fixture_store(&b->fixture, e, "host:%llu", (unsigned long long)bytes);
+
+	free(uri);
 
 	if (!rc)
 		b->memory = gn_store_view_of(b->fixture.store)->memory;
 	return rc;
+}
+
+int bench_memory_store(struct bench *b, uint64_t bytes, struct gn_error *e)
+{
+	const int rc = bench_store(b, bytes, e);
+
+	if (rc || (b->memory && gn_store_view_of(b->fixture.store)->capacity_bytes >= bytes))
+		return rc;
+	return gn_error_set(
+	    e, -GN_EINVAL,
+	    "--store %s: this command needs a store whose memory the machine loads from, of %llu "
+	    "bytes or more; give host: or peer:",
+	    b->q->store, (unsigned long long)bytes);
 }
 
 void bench_close(struct bench *b)

@@ -14,19 +14,16 @@
 #include "bench.h"
 #include "cache_bench/kernels.h"
 
-enum { OPT_STORE = 256, OPT_COLD, OPT_POLICY, OPT_TOUCHES, OPT_BLOCKS, OPT_BLOCK_THREADS };
+enum { OPT_COLD = 256, OPT_POLICY, OPT_TOUCHES, OPT_BLOCKS, OPT_BLOCK_THREADS };
 
 struct request {
 	struct bench_request all;
-	const char *store;
 	uint64_t cold_bytes, touches;
 	enum gn_cache_policy policy;
 	unsigned blocks, block_threads;
 };
 
 static const struct argp_option options[] = {
-    {"store", OPT_STORE, "URI", 0,
-     "store that has the data, for example file:PATH (default host memory of --data bytes)", 0},
     {"cold-cache", OPT_COLD, "SIZE", 0,
      "bytes of cache for the cold rows (default one sixteenth of the data); the option --cache is for the "
      "hot rows",
@@ -46,7 +43,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT: bench_inputs(state, &q->all); return 0;
-	case OPT_STORE: q->store = arg; return 0;
 	case OPT_COLD: q->cold_bytes = tool_size(state, "--cold-cache", arg, 1); return 0;
 	case OPT_POLICY:
 		q->policy = (enum gn_cache_policy)tool_word(state, "--policy", arg, tool_policies);
@@ -259,10 +255,10 @@ static int open_data(struct cache_bench *c, uint64_t *words, struct gn_error *e)
 		return rc;
 	fixture->cache_options.policy = q->policy;
 	fixture->store_options.transfer_bytes = q->all.page_bytes;
-	if (q->store && strncmp(q->store, "host:", 5)) /* what the URI says counts more */
+	if (q->all.store && strncmp(q->all.store, "host:", 5)) /* what the URI says counts more */
 		tool_tuned_defaults("cache-bench", q->all.machine.name, NULL,
 		                    &fixture->store_options.queue_count, &fixture->store_options.queue_depth);
-	rc = bench_store(&c->b, q->store, q->all.data_bytes, e);
+	rc = bench_store(&c->b, q->all.data_bytes, e);
 	if (rc)
 		return rc;
 	view = gn_store_view_of(fixture->store);

@@ -11,7 +11,8 @@ static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
      "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive, or rdma://HOST/NAME, what grapnel serve "
-     "lends there, onto which it is copied first (--overwrite), or stripe:URI,URI or replica:URI,URI, which "
+     "lends there, onto which it is copied first (--overwrite), or peer:GPUS, the memory of other GPUs, "
+     "such as peer:1 or peer:0+1, or stripe:URI,URI or replica:URI,URI, which "
      "has "
      "the file already (grapnel store write) or gets it (--overwrite)",
      0},
@@ -57,15 +58,36 @@ static bool is_set(const char *store)
 	return !strncmp(store, "stripe:", 7) || !strncmp(store, "replica:", 8);
 }
 
+/* Is it memory, zero at first? */
+static bool is_peer(const char *store)
+{
+	return !strncmp(store, "peer:", 5);
+}
+
 /* Is it named by a whole URI? */
 static bool is_uri(const char *store)
 {
-	return !strncmp(store, "nvme:", 5) || !strncmp(store, "rdma:", 5) || is_set(store);
+	return !strncmp(store, "nvme:", 5) || !strncmp(store, "rdma:", 5) || is_peer(store) || is_set(store);
+}
+
+char *tool_store_uri(const char *store, uint64_t bytes)
+{
+	const size_t room = strlen(store) + 32;
+	char *uri = (char *)malloc(room);
+	const int is_sized = !is_peer(store) || strstr(store, "size=");
+
+	if (!uri)
+		return NULL;
+	snprintf(uri, room, "%s", store);
+	if (!is_sized)
+		snprintf(uri + strlen(uri), 32, "%csize=%llu", strchr(store, '?') ? '&' : '?',
+		         (unsigned long long)bytes);
+	return uri;
 }
 
 static void check_together(const struct tool_far *o, const struct argp_state *state)
 {
-	if (o->store && is_uri(o->store) && !is_set(o->store) && !o->overwrite)
+	if (o->store && is_uri(o->store) && !is_peer(o->store) && !is_set(o->store) && !o->overwrite)
 		argp_error(state,
 		           "--store %s copies the data there, and what is there is lost; give --overwrite if "
 		           "that may be",
@@ -165,6 +187,7 @@ static int open_drive(struct gn_store **store, struct simt_machine *machine, con
                       uint64_t bytes, int read_only, struct gn_error *e)
 {
 	struct gn_store_options how = {0};
+	char *uri = tool_store_uri(far->store, bytes);
 	uint64_t has;
 	int rc;
 
@@ -172,7 +195,9 @@ static int open_drive(struct gn_store **store, struct simt_machine *machine, con
 	how.timeout_ns = far->deadline_ms * 1000000;
 	if (far->page_bytes > 64 << 10)
 		how.transfer_bytes = far->page_bytes;
-	rc = gn_store_open(store, machine, far->store, &how, e);
+	rc = uri ? gn_store_open(store, machine, uri, &how, e)
+	         : gn_error_set(e, -GN_ENOMEM, "%s: out of memory", far->store);
+	free(uri);
 	if (rc)
 		return rc;
 	has = gn_store_view_of(*store)->capacity_bytes;

@@ -99,6 +99,12 @@ int tool_far_there(struct gn_store **store, struct simt_machine *machine, const 
 int tool_far_memory(struct gn_store **store, struct simt_machine *machine, const struct tool_far *far,
                     uint64_t bytes, bool written, struct gn_error *e);
 
+/*
+ * tool_store_uri - a store's URI with its size where it is a peer: store and none is said. To be freed; NULL:
+ * no memory.
+ */
+char *tool_store_uri(const char *store, uint64_t bytes);
+
 /* tool_far_file_query - the query of a host: URI of a file that is read: "ro", and the baseline's memory. */
 const char *tool_far_file_query(const struct tool_far *far);
 

@@ -268,12 +268,22 @@ static struct gn_gb_zipf zipf_of(uint64_t n, double theta)
 
 /* ---- trials: a size of row under a draw ---- */
 
+/* The same by gn_gather_rows without a cache. */
+static int direct_row(struct gather_bench *g, struct gn_error *e)
+{
+	int rc = fixture_array(&g->b.fixture, &g->args.array, 0, g->args.words, e);
+
+	rc = rc ? rc : checked_row(g, "direct", NULL, e);
+	return fixture_array_end(&g->b.fixture, &g->args.array, rc, e);
+}
+
 /* A fresh array through a cache; warm under zipf, with what was drawn before. */
 static int measure(struct gather_bench *g, struct gn_error *e)
 {
 	double seconds;
 	int rc = launch(g, &gn_gb_draw_kernel, &seconds, e);
 
+	rc = rc ? rc : direct_row(g, e);
 	rc = rc ? rc : fixture_cache(&g->b.fixture, g->q->all.cache_bytes, g->q->all.page_bytes, 0, e);
 	rc = rc ? rc : fixture_array(&g->b.fixture, &g->args.array, 0, g->args.words, e);
 	if (!rc && g->args.draw == GN_GB_ZIPF)
@@ -325,7 +335,7 @@ static int open_data(struct gather_bench *g, struct gn_error *e)
 	const struct simt_info *info = &g->b.fixture.info;
 	int rc = bench_open(&g->b, e);
 
-	rc = rc ? rc : bench_store(&g->b, NULL, g->q->all.data_bytes, e);
+	rc = rc ? rc : bench_memory_store(&g->b, g->q->all.data_bytes, e);
 	if (rc)
 		return rc;
 	g->args.store = (uint32_t *)(void *)g->b.memory;

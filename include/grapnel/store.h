@@ -10,6 +10,7 @@
  *               of its controller, which this process drives through VFIO
  *   rdma:       `rdma://n7/data` what `grapnel serve --rdma` lends on another machine under that name: memory
  *               or a file, behind queue pairs that a software controller serves
+ *   peer:GPUS   `peer:1?size=64G`  zeroed memory of another GPU of this machine
  *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several file:, memq: or nvme: stores as one
  *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
  *
@@ -40,6 +41,13 @@
  * lost fail with GN_NVME_HOST_PATH; they are not tried again. The store connects again, and goes on if the
  * server holds what it was given. If it may have lost bytes, all accesses fail until the store is closed
  * and opened again (docs/rdma.md). What was written is in the server's file after gn_store_flush.
+ *
+ * For peer: `size=SIZE` (needed), `ro`, and for several GPUs, as in `peer:0+1?size=128G`, `unit=SIZE` (a
+ * power of two from 2M to 1G; 32M by default): the first unit of the bytes lies on the first GPU named, the
+ * second on the second, and so on in turn. Kernels load and store through NVLink or PCIe. The machine's own
+ * GPU may be among them. Each GPU named and the machine's must reach each other (`nvidia-smi topo -p2p r`).
+ * gn_gather_rows of small rows in direct mode runs on the GPUs that have the rows (gather.h). On the cpu
+ * machine the memory is the host's, and the numbers say nothing. docs/peer.md has more.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *
@@ -240,6 +248,17 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
  * that it could not write only once.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
+
+/*
+ * gn_store_share - let kernels of another machine use a store: caches and arrays over it may then be created
+ * on that machine.
+ * @machine  of the same kind; it is closed after the store and after these caches and arrays
+ * Each GPU of a machine can so read all of a store. Caches of two machines do not see each other's changes
+ * before gn_cache_flush of the one and gn_cache_invalidate of the other; arrays in direct mode see them at once.
+ * Host. Returns 0, -GN_ENOTSUP: only host: (of pinned memory) and peer: are for several machines, or the GPUs
+ * do not reach each other.
+ */
+int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
 
 /* What a store has moved since it was opened, as its own end counted it. */
 struct gn_store_statistics {

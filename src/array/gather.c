@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <array/gather_kernels.h>
+#include <array/gather_there.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@ struct gn_gather {
 	struct simt_grid sort; /* each block has a part of the entries */
 	struct simt_grid move;
 	int sorts; /* 1: every batch; 0: only if that saves fetches, or the last of equal rows counts */
+	struct gn_there there;
 };
 
 /*
@@ -106,6 +107,7 @@ void gn_gather_destroy(struct gn_gather *gather)
 	simt_free(gather->machine, gather->view.counts);
 	simt_free(gather->machine, gather->view.next);
 	simt_free(gather->machine, gather->view.barrier);
+	gn_there_close(&gather->there);
 	free(gather);
 }
 
@@ -185,11 +187,15 @@ static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
                 const struct gn_batch *batch, int is_scatter, struct gn_error *error)
 {
+	struct simt_spread spread;
 	struct course c;
 	int rc = check(g, array, batch, is_scatter, error);
 
 	if (rc || !batch->count)
 		return rc;
+	if (!is_scatter && gn_there_find(array, batch, &spread))
+		return gn_there_gather(&g->there, &spread, stream ? stream : g->machine->own, array, batch,
+		                       error);
 	memset(&c, 0, sizeof c);
 	c.gather = g;
 	c.stream = stream;

@@ -356,6 +356,25 @@ int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
 	return stream_wait(s) ? -GN_EIO : 0;
 }
 
+/* An event that is destroyed before it has happened lives on until then. */
+int stream_follow(struct simt_stream *s, struct simt_stream *other)
+{
+	on_device here(other->machine);
+	cudaEvent_t event;
+	cudaError_t rc = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+	if (rc == cudaSuccess) {
+		rc = cudaEventRecord(event, of(other)->handle);
+		if (rc == cudaSuccess) {
+			on_device there(s->machine);
+
+			rc = cudaStreamWaitEvent(of(s)->handle, event, 0);
+		}
+		cudaEventDestroy(event);
+	}
+	return translate(&s->failure, rc, "order of streams") ? -GN_EIO : 0;
+}
+
 /* Only the last call concerns the stream, so the launch can be captured. */
 int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
            const void *arguments)
@@ -452,11 +471,18 @@ void close_machine(struct simt_machine *m)
 	free(c);
 }
 
-const struct simt_machine_ops ops = {
-    cuda_alloc,    cuda_free,           pin,          unpin,          prepare,       info,
-    close_machine, stream_create,       stream_adopt, stream_destroy, stream_handle, launch,
-    stream_wait,   stream_move,         reach,        export_,        import,        unimport,
-    reside,        &simt__cuda_managed, pin_registers};
+const struct simt_machine_ops ops = {cuda_alloc,    cuda_free,
+                                     pin,           unpin,
+                                     prepare,       info,
+                                     close_machine, stream_create,
+                                     stream_adopt,  stream_destroy,
+                                     stream_handle, launch,
+                                     stream_wait,   stream_move,
+                                     reach,         export_,
+                                     import,        unimport,
+                                     reside,        &simt__cuda_managed,
+                                     pin_registers, &simt__cuda_spread,
+                                     stream_follow};
 
 int describe(struct cuda_machine *c)
 {

@@ -120,6 +120,12 @@ void simt__reside(struct simt_machine *machine, int more)
 	machine->ops->reside(machine, more);
 }
 
+int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other)
+{
+	return stream->machine->ops == other->machine->ops ? stream->machine->ops->follow(stream, other)
+	                                                   : -GN_ENOTSUP;
+}
+
 int simt__register_registers(struct simt_machine *machine, void *memory, size_t bytes, void **device,
                              struct gn_error *error)
 {

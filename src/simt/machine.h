@@ -26,6 +26,19 @@ struct simt_managed_ops {
 	              struct gn_error *error);
 };
 
+struct simt_spread;
+
+/* Memory on other devices; see spread.h, whose functions call these. Any host thread. */
+struct simt_spread_ops {
+	int (*create)(struct simt_spread *spread, struct gn_error *error);
+	void (*destroy)(struct simt_spread *spread);
+	int (*share)(const struct simt_spread *spread, struct simt_machine *other, struct gn_error *error);
+	int (*reaches)(const struct simt_spread *spread, const void *memory);
+	unsigned (*device)(const struct simt_machine *machine);
+};
+
+extern const struct simt_spread_ops simt__cpu_spread, simt__cuda_spread;
+
 /*
  * All functions are set. The grid that launch gets is within bounds; launch copies the arguments before it
  * returns. A failure on a stream is stored in stream->failure.
@@ -61,6 +74,10 @@ struct simt_machine_ops {
 	/* as pin, of registers of a PCI device that are mapped into the process; ended by unpin */
 	int (*pin_registers)(struct simt_machine *machine, void *memory, size_t bytes, void **device,
 	                     struct gn_error *error);
+	const struct simt_spread_ops *spread;
+	/* The stream's later launches begin when the other's earlier ones have ended. The kind is the same.
+	 */
+	int (*follow)(struct simt_stream *stream, struct simt_stream *other);
 };
 
 /*
@@ -87,6 +104,14 @@ struct simt_machine {
 int simt__cpu_open(struct simt_machine **machine, const struct simt_options *options, struct gn_error *error);
 int simt__cuda_open(struct simt_machine **machine, const struct simt_options *options,
                     struct gn_error *error);
+
+/*
+ * simt__stream_follow - let what is launched on a stream later begin when all that was launched on the other
+ * has ended; the streams are of machines of one kind. Waits for nothing on cuda, where the streams may be in
+ * capture: the second one then joins it. On cpu it waits for the other stream. Host, the thread of both.
+ * Returns 0, -GN_EIO, -GN_ENOTSUP (another kind).
+ */
+int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other);
 
 /* The number of GPUs that this process sees. */
 unsigned simt__cuda_devices(void);

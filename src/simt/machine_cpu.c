@@ -217,6 +217,17 @@ static int cpu_wait(struct simt_stream *stream)
 	return err;
 }
 
+static int cpu_follow(struct simt_stream *stream, struct simt_stream *other)
+{
+	struct cpu_machine *m = cpu_of(other->machine);
+
+	(void)stream;
+	pthread_mutex_lock(&m->mutex);
+	settle(m, stream_of(other));
+	pthread_mutex_unlock(&m->mutex);
+	return 0;
+}
+
 static int cpu_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
 {
 	struct cpu_machine *m = cpu_of(stream->machine);
@@ -412,7 +423,7 @@ static const struct simt_machine_ops cpu_ops = {
     cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,
     cpu_wait,         cpu_move,           cpu_enable_peer,   simt__cpu_export,
     simt__cpu_import, simt__cpu_unimport, cpu_reside,        NULL,
-    cpu_pin};
+    cpu_pin,          &simt__cpu_spread,  cpu_follow};
 
 static int start(struct cpu_machine *m, const struct simt_options *options, struct gn_error *error)
 {

@@ -26,6 +26,8 @@ static const struct option table[] = {
     {GN_OPTION_IO, "io", "io=uring|threads", "uring or threads"},
     {GN_OPTION_MEMORY, "memory", "memory=pinned|device|managed|read-mostly", "one of the words"},
     {GN_OPTION_NAMESPACE, "ns", "ns=N", "N a namespace, from 1"},
+    {GN_OPTION_SIZE, "size", "size=SIZE", "SIZE for example 64G"},
+    {GN_OPTION_UNIT, "unit", "unit=SIZE", "SIZE a power of two from 2M to 1G"},
 };
 enum { TABLE = sizeof table / sizeof table[0] };
 
@@ -91,6 +93,15 @@ static int parse_memory(const char *value, enum gn_store_memory *memory)
 	return -GN_EINVAL;
 }
 
+static int parse_unit(const char *value, uint64_t *unit)
+{
+	const uint64_t least = 2 << 20, most = 1 << 30;
+
+	if (!value || gn_size_parse(value, unit))
+		return -GN_EINVAL;
+	return *unit < least || *unit > most || *unit & (*unit - 1) ? -GN_EINVAL : 0;
+}
+
 static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 {
 	uint64_t number = 0;
@@ -129,6 +140,10 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = parse_number(value, 1, 0xfffffffe, &number);
 		s->nsid = (uint32_t)number;
 		return rc;
+	case GN_OPTION_SIZE:
+		rc = value ? gn_size_parse(value, &s->size_bytes) : -GN_EINVAL;
+		return !rc && !s->size_bytes ? -GN_EINVAL : rc;
+	case GN_OPTION_UNIT: return parse_unit(value, &s->unit_bytes);
 	case GN_OPTION_MEMORY: return parse_memory(value, &s->memory);
 	default: return parse_io(value, &s->io);
 	}

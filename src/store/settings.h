@@ -26,6 +26,8 @@ enum gn_store_option {
 	GN_OPTION_TRANSFER = 1 << 8,
 	GN_OPTION_MEMORY = 1 << 9,
 	GN_OPTION_NAMESPACE = 1 << 10,
+	GN_OPTION_SIZE = 1 << 11,
+	GN_OPTION_UNIT = 1 << 12,
 	/* Options of every store behind queue pairs. */
 	GN_OPTIONS_QUEUES =
 	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
@@ -52,7 +54,9 @@ struct gn_store_settings {
 	unsigned threads; /* of the controller; 0: the controller decides */
 	enum gn_store_io io;
 	enum gn_store_memory memory;
-	uint32_t nsid; /* of a drive's namespace, from 1 */
+	uint32_t nsid;       /* of a drive's namespace, from 1 */
+	uint64_t size_bytes; /* of peer: memory; 0: not given */
+	uint64_t unit_bytes; /* of peer: memory that lies together; 0: not given */
 };
 
 /*

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gn_store_ops *const schemes[] = {&gn_store_host,   &gn_store_file, &gn_store_memq,
-                                                     &gn_store_nvme,   &gn_store_rdma, &gn_store_stripe,
-                                                     &gn_store_replica};
+static const struct gn_store_ops *const schemes[] = {&gn_store_host,   &gn_store_file,   &gn_store_memq,
+                                                     &gn_store_nvme,   &gn_store_rdma,   &gn_store_peer,
+                                                     &gn_store_stripe, &gn_store_replica};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 static const struct gn_store_ops *find_scheme(const char *name)
@@ -209,6 +209,23 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error)
 	rc = store->unsure;
 	pthread_mutex_unlock(&store->flushing);
 	return rc;
+}
+
+int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct gn_error *error)
+{
+	struct gn_error why = {0, ""};
+	int rc;
+
+	if (machine == store->machine)
+		return 0;
+	if (!store->ops->share)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "%s: kernels of one machine alone can use this kind of store; several use "
+		    "host: and peer:",
+		    store->name);
+	rc = store->ops->share(store, machine, &why);
+	return rc ? gn_error_set(error, rc, "%s: %.400s", store->name, why.text) : 0;
 }
 
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)

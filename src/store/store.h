@@ -47,10 +47,12 @@ struct gn_store_ops {
 	void (*statistics)(const struct gn_store *store, struct gn_store_statistics *statistics);
 	/* Of a store over other stores; k is less than view.members. All members are set. */
 	int (*member)(const struct gn_store *store, unsigned k, struct gn_store_member *member);
+	/* Let another machine's kernels use the store; NULL: they cannot. */
+	int (*share)(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,
-    gn_store_stripe, gn_store_replica;
+    gn_store_peer, gn_store_stripe, gn_store_replica;
 
 /*
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.

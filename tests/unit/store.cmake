@@ -1,5 +1,5 @@
 # Stores and the software controller.
-foreach(name store_uri store_open store_memory store_transfer store_stripe store_replica store_replica_state controller_commands controller_faults nvme_drive nvme_watch
+foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_replica store_replica_state controller_commands controller_faults nvme_drive nvme_watch
         rdma_words)
   gn_unit(${name})
 endforeach()
@@ -7,4 +7,8 @@ if(GN_RDMA_FOUND) # the device is faked: the engine's own calls of the library f
   gn_unit(rdma_engine)
   target_link_libraries(test_rdma_engine PRIVATE PkgConfig::RDMA)
   target_link_options(test_rdma_engine PRIVATE LINKER:--wrap=ibv_create_cq LINKER:--wrap=ibv_destroy_cq)
+endif()
+if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own
+  add_test(NAME device_store_peer COMMAND test_store_peer)
+  set_tests_properties(device_store_peer PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT GN_TEST_MACHINE=cuda)
 endif()

@@ -14,7 +14,7 @@ enum way { HOST, BLOCK, GRID, WAYS };
 
 /* What a trial is made of. */
 struct shape {
-	const char *store;                 /* URI before its size */
+	const char *store;                 /* URI before its size; a colon follows unless it ends in = */
 	uint64_t bytes;                    /* of the store */
 	uint32_t page_bytes, frames, ways; /* of the cache; ways 0: direct table; frames 0: a direct array */
 	uint32_t element_bytes;
@@ -149,7 +149,8 @@ static inline void open_array(struct fixture *b)
 	o.ways = s->ways ? s->ways : 1;
 	o.table = s->ways ? GN_TABLE_SETS : GN_TABLE_DIRECT;
 	o.statistics = 1;
-	snprintf(uri, sizeof uri, "%s:%llu", s->store, (unsigned long long)s->bytes);
+	snprintf(uri, sizeof uri, "%s%s%llu", s->store, strchr(s->store, '=') ? "" : ":",
+	         (unsigned long long)s->bytes);
 	open_store(b->t, uri, NULL);
 	fill_store(b->t, b->t->store);
 	if (s->frames)

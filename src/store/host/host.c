@@ -313,8 +313,20 @@ static int host_flush(struct gn_store *store, struct gn_error *error)
 	                    store->name, strerror(errno));
 }
 
+/* Pinned memory has the same address on every GPU. */
+static int host_share(struct gn_store *store, struct simt_machine *machine, struct gn_error *error)
+{
+	if (machine->ops != store->machine->ops || host_of(store)->near.memory)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "several machines of one kind can use host memory, but not with memory=device, "
+		    "managed or read-mostly");
+	return 0;
+}
+
 const struct gn_store_ops gn_store_host = {"host",     GN_OPTION_RO | GN_OPTION_CREATE | GN_OPTION_MEMORY,
                                            host_open,  NULL,
                                            host_close, host_read,
                                            host_write, host_flush,
-                                           NULL,       NULL};
+                                           NULL,       NULL,
+                                           host_share};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <array/gather_there.h>
+
+#include <stdio.h>
+
+/*
+ * Larger rows fill whole sectors of the link, and plain loads of them are as fast. The workspace's machine
+ * gathers them by itself.
+ */
+enum { MOST_ROW_BYTES = 64, BLOCK_THREADS = 256 };
+
+int gn_there_find(const struct gn_array *array, const struct gn_batch *batch, struct simt_spread *found)
+{
+	/* An array with a sample notes its rows when they are moved by the machine itself. */
+	return array->memory && !array->sample &&
+	       (uint64_t)batch->elements << array->element_log2 <= MOST_ROW_BYTES &&
+	       simt__spread_at(array->memory, found) && simt__spread_reaches(found, batch->index) &&
+	       simt__spread_reaches(found, batch->rows);
+}
+
+static int open_machine(struct gn_there *t, const struct simt_spread *spread, unsigned device,
+                        struct simt_machine **machine, struct gn_error *error)
+{
+	struct simt_options options = {0};
+	struct simt_info info;
+	char name[24];
+	unsigned k = 0;
+	int rc;
+
+	while (k < t->machines && t->device[k] != device)
+		k++;
+	if (k == t->machines) {
+		if (k == SIMT_SPREAD_MOST)
+			return gn_error_set(
+			    error, -GN_ENOMEM,
+			    "gather: a workspace works with %d GPUs at most; create another one",
+			    SIMT_SPREAD_MOST);
+		simt_describe(spread->machine, &info);
+		snprintf(name, sizeof name, info.is_cuda ? "cuda:%u" : "cpu", device);
+		options.name = name;
+		rc = simt_open(&t->machine[k], &options, error);
+		if (rc)
+			return rc;
+		t->device[k] = device;
+		t->machines++;
+	}
+	*machine = t->machine[k];
+	return 0;
+}
+
+/* As many threads as the machine runs at once. */
+static struct simt_grid grid_of(const struct simt_machine *machine)
+{
+	struct simt_grid grid = {0, BLOCK_THREADS, sizeof(struct gn__job)};
+	struct simt_info info;
+
+	simt_describe(machine, &info);
+	/* The kernel leaves room for twice the threads that simt_describe names. */
+	grid.blocks = info.is_cuda ? 2 * info.resident_threads / BLOCK_THREADS : info.processors;
+	return grid;
+}
+
+static unsigned log2_of(uint64_t power)
+{
+	unsigned log2 = 0;
+
+	while (power >> log2 > 1)
+		log2++;
+	return log2;
+}
+
+/* One GPU's part, between what is on the stream and what comes. */
+static int launch(struct simt_machine *machine, struct simt_stream *stream,
+                  const struct gn_gather_there_args *args, struct gn_error *error)
+{
+	int rc = simt__stream_follow(machine->own, stream);
+
+	if (!rc)
+		rc = simt_launch(machine, &gn_gather_there_kernel, grid_of(machine), args);
+	if (!rc)
+		rc = simt__stream_follow(stream, machine->own);
+	if (rc)
+		gn_error_set(error, rc, "gather: %s", simt_message(machine));
+	return rc;
+}
+
+int gn_there_gather(struct gn_there *there, const struct simt_spread *spread, struct simt_stream *stream,
+                    const struct gn_array *array, const struct gn_batch *batch, struct gn_error *error)
+{
+	struct simt_machine *machine[SIMT_SPREAD_MOST];
+	struct gn_gather_there_args args;
+	int rc = 0;
+
+	args.array = *array;
+	args.batch = *batch;
+	args.first = (uint64_t)(array->memory - spread->memory);
+	args.piece_log2 = log2_of(spread->piece_bytes);
+	args.devices = spread->devices;
+	for (unsigned k = 0; k < spread->devices && !rc; k++)
+		rc = open_machine(there, spread, spread->device[k], &machine[k], error);
+	for (args.device = 0; args.device < spread->devices && !rc; args.device++)
+		rc = launch(machine[args.device], stream, &args, error);
+	return rc;
+}
+
+void gn_there_close(struct gn_there *there)
+{
+	for (unsigned k = 0; k < there->machines; k++)
+		simt_close(there->machine[k]);
+	there->machines = 0;
+}

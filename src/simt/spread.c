@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <simt/spread.h>
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct simt_spread *all; /* every spread memory of the process */
+
+int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_error *error)
+{
+	const uint64_t page = 2 << 20;
+	int rc;
+
+	if (bytes > UINT64_MAX - page)
+		return gn_error_set(error, -GN_ENOMEM, "%llu bytes cannot be addressed; ask for less",
+		                    (unsigned long long)bytes);
+	spread->bytes = bytes ? (bytes + page - 1) / page * page : page;
+	rc = spread->machine->ops->spread->create(spread, error);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&lock);
+	spread->next = all;
+	all = spread;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void simt__spread_destroy(struct simt_spread *spread)
+{
+	struct simt_spread **at = &all;
+
+	pthread_mutex_lock(&lock);
+	while (*at != spread)
+		at = &(*at)->next;
+	*at = spread->next;
+	pthread_mutex_unlock(&lock);
+	spread->machine->ops->spread->destroy(spread);
+}
+
+int simt__spread_share(const struct simt_spread *spread, struct simt_machine *other, struct gn_error *error)
+{
+	if (other->ops != spread->machine->ops)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "the machine is of another kind than the memory; take one of the same kind");
+	return other->ops->spread->share(spread, other, error);
+}
+
+int simt__spread_at(const void *address, struct simt_spread *found)
+{
+	const struct simt_spread *s;
+
+	pthread_mutex_lock(&lock);
+	for (s = all; s; s = s->next)
+		if ((const char *)address >= s->memory && (const char *)address < s->memory + s->bytes)
+			break;
+	if (s)
+		*found = *s;
+	pthread_mutex_unlock(&lock);
+	return s != NULL;
+}
+
+int simt__spread_reaches(const struct simt_spread *spread, const void *memory)
+{
+	return spread->machine->ops->spread->reaches(spread, memory);
+}
+
+unsigned simt__device_of(const struct simt_machine *machine)
+{
+	return machine->ops->spread->device(machine);
+}
+
+/* ---- cpu ---- */
+
+static int create_cpu(struct simt_spread *spread, struct gn_error *error)
+{
+	spread->memory = (char *)simt_alloc(spread->machine, spread->bytes, SIMT_DEVICE);
+	return spread->memory ? 0
+	                      : gn_error_set(error, -GN_ENOMEM,
+	                                     "%llu bytes of host memory cannot be allocated; ask for less",
+	                                     (unsigned long long)spread->bytes);
+}
+
+static void destroy_cpu(struct simt_spread *spread)
+{
+	simt_free(spread->machine, spread->memory);
+}
+
+/* All machines use the memory of one process, so nothing is to be done. */
+static int share_cpu(const struct simt_spread *spread, struct simt_machine *other, struct gn_error *error)
+{
+	(void)spread;
+	(void)other;
+	(void)error;
+	return 0;
+}
+
+static int reaches_cpu(const struct simt_spread *spread, const void *memory)
+{
+	(void)spread;
+	(void)memory;
+	return 1;
+}
+
+static unsigned device_cpu(const struct simt_machine *machine)
+{
+	(void)machine;
+	return 0;
+}
+
+const struct simt_spread_ops simt__cpu_spread = {create_cpu, destroy_cpu, share_cpu, reaches_cpu, device_cpu};
