@@ -19,7 +19,7 @@ struct verdict {
 	char why[DOCTOR_TEXT + 80];
 };
 
-enum { VERDICTS = 6 };
+enum { VERDICTS = 7 };
 
 static const struct argp_option options[] = {
     {"path", 'p', "PATH", 0,
@@ -65,6 +65,9 @@ static void probe(struct doctor *d, const char *path)
 	snprintf(d->cuda.why, sizeof d->cuda.why, "this program was built without CUDA; %s",
 	         d->gpu_count ? "build it with -DGN_CUDA=ON"
 	                      : "there is no NVIDIA GPU on the PCI bus either, use --machine cpu");
+	doctor_say(
+	    &d->peer, false,
+	    "this program was built without CUDA; on the machine cpu host memory stands for that of GPUs");
 #endif
 }
 
@@ -113,6 +116,9 @@ static void judge(struct verdict *v, const struct doctor *d)
 	v[5].about = "store rdma:";
 	v[5].usable = d->rdma.works;
 	snprintf(v[5].why, sizeof v[5].why, "%s", d->rdma.why);
+	v[6].about = "store peer:";
+	v[6].usable = d->peer.works;
+	snprintf(v[6].why, sizeof v[6].why, "%s", d->peer.why);
 }
 
 static void print_gpu(const struct doctor_gpu *g)

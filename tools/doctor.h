@@ -55,6 +55,7 @@ struct doctor {
 	struct doctor_try arrow; /* Apache Arrow, for Parquet and Arrow files */
 	struct doctor_try nvme;  /* drives that a program can drive itself */
 	struct doctor_try rdma;  /* devices that reach memory of other machines */
+	struct doctor_try peer;  /* GPUs that reach each other's memory */
 };
 
 /* doctor_say - write down whether it works, and why or how. */

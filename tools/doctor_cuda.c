@@ -38,6 +38,36 @@ static void read_device(struct doctor *d, int index)
 	g->memory = properties.totalGlobalMem;
 }
 
+/* Does GPU 0 reach the memory of another one, with atomics? */
+static bool reaches(int other)
+{
+	int there = 0, back = 0, atomics = 0;
+	const bool known =
+	    !cudaDeviceCanAccessPeer(&there, 0, other) && !cudaDeviceCanAccessPeer(&back, other, 0) &&
+	    !cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, 0, other);
+
+	cudaGetLastError();
+	return known && there && back && atomics;
+}
+
+static void probe_peers(struct doctor *d, int devices)
+{
+	int reached = 0;
+
+	for (int k = 1; k < devices; k++)
+		reached += reaches(k);
+	if (devices < 2)
+		doctor_say(&d->peer, false,
+		           "there is one GPU only; with a second one, joined to it by NVLink, each can use "
+		           "the other's memory");
+	else
+		doctor_say(&d->peer, reached > 0,
+		           "GPU 0 reaches the memory of %d of %d other GPUs with atomics; 'nvidia-smi topo "
+		           "-p2p rwna' "
+		           "shows each pair",
+		           reached, devices - 1);
+}
+
 void doctor_probe_cuda(struct doctor *d)
 {
 	int devices = 0;
@@ -54,6 +84,7 @@ void doctor_probe_cuda(struct doctor *d)
 		         driver / 1000, driver % 1000 / 10,
 		         d->gpu_count ? "install or load a driver that is at least as new as the runtime"
 		                      : "use --machine cpu");
+		doctor_say(&d->peer, false, "no GPU works here; see machine cuda");
 		return;
 	}
 	d->cuda.works = true;
@@ -62,4 +93,5 @@ void doctor_probe_cuda(struct doctor *d)
 	         driver % 1000 / 10);
 	for (int k = 0; k < devices; k++)
 		read_device(d, k);
+	probe_peers(d, devices);
 }

@@ -5,7 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_STORE = 0x300, OPT_CACHE, OPT_PAGE, OPT_POLICY, OPT_DEADLINE, OPT_BASELINE, OPT_OVERWRITE };
+enum {
+	OPT_STORE = 0x300,
+	OPT_CACHE,
+	OPT_PAGE,
+	OPT_POLICY,
+	OPT_DEADLINE,
+	OPT_BASELINE,
+	OPT_OVERWRITE,
+	OPT_CACHE_ON
+};
 
 static const struct argp_option options[] = {
     {"store", OPT_STORE, "KIND", 0,
@@ -22,6 +31,8 @@ static const struct argp_option options[] = {
      "it a drive or region is refused, and a stripe or replica must have the file",
      0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
+    {"cache-on", OPT_CACHE_ON, "GPUS", 0,
+     "GPUs whose memory has the cache, such as 1 or 0+1 (default the machine's own)", 0},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
     {"policy", OPT_POLICY, "NAME", 0,
@@ -111,6 +122,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->cache_bytes = tool_size(state, "--cache", arg, 1);
 		o->said = "--cache";
 		return 0;
+	case OPT_CACHE_ON:
+		o->cache_on = arg;
+		o->said = "--cache-on";
+		return 0;
 	case OPT_PAGE:
 		o->page_bytes = tool_page(state, "--page", arg);
 		o->said = "--page";
@@ -141,6 +156,18 @@ uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes)
 	if (far->cache_bytes)
 		return far->cache_bytes;
 	return data_bytes / 8 < least ? least : data_bytes / 8;
+}
+
+struct gn_cache_options tool_far_cache_options(const struct tool_far *far, uint64_t data_bytes)
+{
+	struct gn_cache_options c = {0};
+
+	c.page_bytes = far->page_bytes;
+	c.bytes = tool_far_cache_bytes(far, data_bytes);
+	c.policy = far->policy;
+	c.statistics = 1;
+	c.peers = far->cache_on;
+	return c;
 }
 
 /* A path inside a URI: what would end it is escaped, and ./ keeps host: from taking it for a size. */

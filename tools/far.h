@@ -27,12 +27,14 @@ enum tool_baseline {
 
 /* Zero is the default of every member. */
 struct tool_far {
-	/* "host", "file", a URI of nvme:, rdma:, stripe: or replica:, or NULL: what suits the data's format
+	/* "host", "file", a URI of nvme:, rdma:, peer:, stripe: or replica:, or NULL: what suits the data's
+	 * format
 	 */
 	const char *store;
 	bool drives;          /* the subcommand copies its data to a drive or region if it is told so */
 	bool overwrite;       /* what the drive or region holds may be lost */
 	uint64_t cache_bytes; /* 0: one eighth of the data */
+	const char *cache_on; /* struct gn_cache_options: peers */
 	uint32_t page_bytes;
 	enum gn_cache_policy policy;
 	uint64_t deadline_ms;
@@ -43,8 +45,8 @@ struct tool_far {
 };
 
 /*
- * --store, --overwrite, --cache, --page, --policy, --deadline and --baseline: a child of a subcommand's argp,
- * with a struct tool_far. With a baseline the subcommand's mode is direct.
+ * --store, --overwrite, --cache, --cache-on, --page, --policy, --deadline and --baseline: a child of a
+ * subcommand's argp, with a struct tool_far. With a baseline the subcommand's mode is direct.
  */
 extern const struct argp tool_far_argp;
 
@@ -64,6 +66,9 @@ json_t *tool_baseline_json(enum tool_baseline baseline, double load_seconds);
 
 /* tool_far_cache_bytes - what --cache says, or one eighth of so many bytes of data, but 16 pages. */
 uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes);
+
+/* tool_far_cache_options - of a cache of the options, for data of so many bytes, with statistics. */
+struct gn_cache_options tool_far_cache_options(const struct tool_far *far, uint64_t data_bytes);
 
 /*
  * tool_far_open - open the store of a file.

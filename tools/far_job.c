@@ -245,14 +245,10 @@ static int settle(struct far_job *j, struct gn_error *e)
 int far_job_ready(struct far_job *j, struct gn_error *e)
 {
 	const struct far_options *o = j->options;
-	struct gn_cache_options c = {0};
+	const struct gn_cache_options c = tool_far_cache_options(&o->far, j->bytes);
 
 	if (o->mode == GN_DIRECT)
 		return settle(j, e);
-	c.page_bytes = o->far.page_bytes;
-	c.bytes = tool_far_cache_bytes(&o->far, j->bytes);
-	c.policy = o->far.policy;
-	c.statistics = 1;
 	return gn_cache_create(&j->cache, j->machine, j->store, j->stores, &c, e);
 }
 

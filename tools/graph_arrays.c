@@ -23,17 +23,13 @@ static uint64_t others_share(const struct graph_input *in, const struct graph_op
 static int open_cache(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
                       const struct graph_options *o, struct gn_error *e)
 {
-	struct gn_cache_options c = {0};
+	struct gn_cache_options c = tool_far_cache_options(&o->far, in->bytes);
 
 	if (o->mode == GRAPH_DIRECT)
 		return 0;
-	c.page_bytes = o->far.page_bytes;
-	c.bytes = tool_far_cache_bytes(&o->far, in->bytes);
 	a->pages = c.bytes / c.page_bytes;
 	if (o->mode == GRAPH_AUTO)
 		c.bytes = others_share(in, o, c.bytes);
-	c.policy = o->far.policy;
-	c.statistics = 1;
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
 }
 

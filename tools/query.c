@@ -206,14 +206,10 @@ static uint64_t column_bytes(const struct query_job *j)
 static int open_cache(struct query_job *j, struct gn_error *e)
 {
 	const struct tool_far *far = &j->options->far;
-	struct gn_cache_options c = {0};
+	const struct gn_cache_options c = tool_far_cache_options(far, column_bytes(j));
 
 	if (j->options->mode == GN_DIRECT)
 		return 0;
-	c.page_bytes = far->page_bytes;
-	c.bytes = tool_far_cache_bytes(far, column_bytes(j));
-	c.policy = far->policy;
-	c.statistics = 1;
 	return gn_cache_create(&j->cache, j->machine, &j->store, 1, &c, e);
 }
 

@@ -65,6 +65,12 @@ struct gn_cache_options {
 	/* for metadata beyond 2 % of bytes, 32 KiB at least; 0 for 1/64 of the device's memory */
 	uint64_t budget_bytes;
 	int statistics; /* 1: collect them */
+	/*
+	 * GPUs whose memory has the frames: "1", or in turn every 32 MiB of "0+1"; NULL: the machine's own.
+	 * So a cache may be larger than one GPU's memory. They must reach each other as for a peer: store, by
+	 * NVLink. On cpu it says nothing
+	 */
+	const char *peers;
 };
 
 struct gn_cache;
@@ -76,7 +82,8 @@ struct gn_cache;
  * A page of a block store must be a multiple of its block size, and its transfers must be able to carry a
  * page. Host. Returns 0, -GN_EINVAL (which option, in words; a cache smaller than one set; a table that was
  * asked for but is larger than the budget), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table
- * can name: take larger pages or a larger cache).
+ * can name: take larger pages or a larger cache), -GN_ENODEV, -GN_ENOTSUP (options.peers: there is no such
+ * GPU, or the machine does not reach it).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
                     unsigned count, const struct gn_cache_options *options, struct gn_error *error);

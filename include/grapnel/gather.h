@@ -27,12 +27,14 @@
  *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
  *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
  *             the pages. A scatter pins pages for writing, and so fetches absent ones.
- *   peers     gn_gather_rows and gn_gather_rows_on of rows of up to 64 bytes, in direct mode, from a peer:
- * store run on the GPUs that have the rows, if these reach index and rows: memory of cudaMalloc, or pinned.
- * The rows arrive packed, where loads would move 32 bytes for each element. The first such batch of a
- * workspace opens these GPUs; let it not be in a capture. order     a batch counts as one scalar read or
- * write for each element, by threads of the same kernel, in no fixed order. If another thread writes an
- * element meanwhile, a gather has the old or the new value. This holds for elements of up to 8 bytes.
+ *   peers     From a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. Rows of
+ *             up to 32 bytes (4, if several GPUs have the data) are gathered by the GPUs that have them, if
+ *             these reach index and rows: memory of cudaMalloc, or pinned. Such rows arrive packed, where a
+ *             load moves 32 bytes for each. The first such batch of a workspace opens these GPUs; let it
+ *             not be in a capture.
+ *   order     a batch counts as one scalar read or write for each element, by threads of the same kernel, in
+ *             no fixed order. If another thread writes an element meanwhile, a gather has the old or the new
+ *             value. This holds for elements of up to 8 bytes.
  *
  * Sources: the order of access and what it is worth: docs/performance.md; the sort is that of D. E. Knuth,
  * The Art of Computer Programming 3, section 5.2.5, over blocks as in N. Satish and others, "Designing

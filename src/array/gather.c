@@ -56,7 +56,8 @@ static int allocate(struct gn_gather *g, uint64_t most)
 static int load_kernels(struct gn_gather *g)
 {
 	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
-	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel};
+	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel,
+	                                             &gn_gather_there_kernel};
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
@@ -193,7 +194,7 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 
 	if (rc || !batch->count)
 		return rc;
-	if (!is_scatter && gn_there_find(array, batch, &spread))
+	if (!is_scatter && gn_there_find(array, &spread))
 		return gn_there_gather(&g->there, &spread, stream ? stream : g->machine->own, array, batch,
 		                       error);
 	memset(&c, 0, sizeof c);

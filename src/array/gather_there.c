@@ -4,18 +4,25 @@
 #include <stdio.h>
 
 /*
- * Larger rows fill whole sectors of the link, and plain loads of them are as fast. The workspace's machine
- * gathers them by itself.
+ * Rows that are larger fill whole sectors of the link, and loads of them are as fast. With several GPUs each
+ * writes its part of the rows scattered, so only the smallest rows are worth it (docs/performance.md).
  */
-enum { MOST_ROW_BYTES = 64, BLOCK_THREADS = 256 };
+enum { MOST_OF_ONE = 32, MOST_OF_SEVERAL = 4, BLOCK_THREADS = 256 };
 
-int gn_there_find(const struct gn_array *array, const struct gn_batch *batch, struct simt_spread *found)
+int gn_there_find(const struct gn_array *array, struct simt_spread *found)
 {
-	/* An array with a sample notes its rows when they are moved by the machine itself. */
-	return array->memory && !array->sample &&
-	       (uint64_t)batch->elements << array->element_log2 <= MOST_ROW_BYTES &&
-	       simt__spread_at(array->memory, found) && simt__spread_reaches(found, batch->index) &&
-	       simt__spread_reaches(found, batch->rows);
+	/* An array with a sample notes its rows when they are moved in the usual way. */
+	return array->memory && !array->sample && simt__spread_at(array->memory, found);
+}
+
+/* Do the GPUs that have the rows gather them? */
+static int is_worth_it(const struct simt_spread *spread, const struct gn_array *array,
+                       const struct gn_batch *batch)
+{
+	const uint64_t row_bytes = (uint64_t)batch->elements << array->element_log2;
+
+	return row_bytes <= (spread->devices == 1 ? MOST_OF_ONE : MOST_OF_SEVERAL) &&
+	       simt__spread_reaches(spread, batch->index) && simt__spread_reaches(spread, batch->rows);
 }
 
 static int open_machine(struct gn_there *t, const struct simt_spread *spread, unsigned device,
@@ -69,6 +76,17 @@ static unsigned log2_of(uint64_t power)
 	return log2;
 }
 
+/* The machine of the stream gathers all by itself. */
+static int launch_here(struct simt_stream *stream, struct gn_gather_there_args *args, struct gn_error *error)
+{
+	int rc;
+
+	args->devices = 1;
+	args->device = 0;
+	rc = simt_launch_on(stream, &gn_gather_there_kernel, grid_of(stream->machine), args);
+	return rc ? gn_error_set(error, rc, "gather: %s", simt_stream_message(stream)) : 0;
+}
+
 /* One GPU's part, between what is on the stream and what comes. */
 static int launch(struct simt_machine *machine, struct simt_stream *stream,
                   const struct gn_gather_there_args *args, struct gn_error *error)
@@ -96,6 +114,8 @@ int gn_there_gather(struct gn_there *there, const struct simt_spread *spread, st
 	args.first = (uint64_t)(array->memory - spread->memory);
 	args.piece_log2 = log2_of(spread->piece_bytes);
 	args.devices = spread->devices;
+	if (!is_worth_it(spread, array, batch))
+		return launch_here(stream, &args, error);
 	for (unsigned k = 0; k < spread->devices && !rc; k++)
 		rc = open_machine(there, spread, spread->device[k], &machine[k], error);
 	for (args.device = 0; args.device < spread->devices && !rc; args.device++)

@@ -3,7 +3,8 @@
  * gather_there.h - gathers rows on the GPUs that have them. A load of 4 bytes of another GPU moves 32 over
  * the link. So for small rows of peer: memory each GPU that has a part of it runs a kernel of its own: it
  * reads the whole list of rows over the link, in order, loads the rows that it has from its own memory, and
- * writes them to the caller's, packed. The link carries lists and rows alone.
+ * writes them to the caller's, packed. The link carries lists and rows alone. Larger rows are loaded by the
+ * caller's GPU, as they come: between GPUs the order of addresses is worth nothing.
  *
  * Source: the packing of requests and answers is that of DualOpt's CoDec, which does it in hardware.
  */
@@ -20,8 +21,8 @@ struct gn_there {
 	struct simt_machine *machine[SIMT_SPREAD_MOST]; /* its own stream has the kernels */
 };
 
-/* gn_there_find - is a batch gathered so? Then 1, and found describes the memory. */
-int gn_there_find(const struct gn_array *array, const struct gn_batch *batch, struct simt_spread *found);
+/* gn_there_find - is an array of direct mode in peer: memory? Then 1, and found describes the memory. */
+int gn_there_find(const struct gn_array *array, struct simt_spread *found);
 
 /*
  * gn_there_gather - launch a gather after what is on the stream; what is launched there later begins after

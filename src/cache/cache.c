@@ -328,6 +328,21 @@ static void *metadata(struct gn_cache *cache, uint64_t bytes)
 	return simt_alloc(cache->machine, bytes, SIMT_DEVICE);
 }
 
+/* Frames in the memory of other GPUs. */
+static int allocate_there(struct gn_cache *cache, const char *peers, struct gn_error *error)
+{
+	struct gn_cache_view *v = &cache->image;
+	struct gn_error why = {0, ""};
+	int rc = simt__spread_init(&cache->peers, cache->machine, peers, 0, &why);
+
+	if (!rc)
+		rc = simt__spread_create(&cache->peers, (uint64_t)v->frames << v->page_log2, 1, &why);
+	if (rc)
+		return gn_error_set(error, rc, "cache: options.peers: %.400s", why.text);
+	v->frame = cache->peers.memory;
+	return 0;
+}
+
 static int allocate(struct gn_cache *cache, int statistics)
 {
 	struct gn_cache_view *v = &cache->image;
@@ -348,7 +363,9 @@ static int allocate(struct gn_cache *cache, int statistics)
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	cache->record = (struct gn_cache_failure *)simt_alloc(
 	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_PINNED);
-	v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
+	if (!v->frame)
+		v->frame =
+		    (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
 	               v->stream && v->shared && (!statistics || v->stripe) && cache->device &&
 	               cache->result && cache->record && v->frame
@@ -412,6 +429,9 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (cache->is_direct)
 		shape_hands(&cache->image, &info);
 	shape_cleaner(&cache->image);
+	rc = o->peers ? allocate_there(cache, o->peers, error) : 0;
+	if (rc)
+		return rc;
 	rc = allocate(cache, o->statistics);
 	if (!rc)
 		rc = fill_owners(cache);
@@ -465,7 +485,10 @@ void gn_cache_destroy(struct gn_cache *cache)
 	simt_free(cache->machine, v->stream);
 	simt_free(cache->machine, v->shared);
 	simt_free(cache->machine, v->stripe);
-	simt_free(cache->machine, v->frame);
+	if (cache->peers.memory)
+		simt__spread_destroy(&cache->peers);
+	else
+		simt_free(cache->machine, v->frame);
 	simt_free(cache->machine, cache->device);
 	simt_free(cache->machine, cache->result);
 	simt_free(cache->machine, cache->record);

@@ -5,7 +5,7 @@
 
 #include <cache/kernels.h>
 #include <grapnel/cache.h>
-#include <simt/machine.h>
+#include <simt/spread.h>
 
 #include <pthread.h>
 
@@ -34,6 +34,7 @@ struct gn_cache {
 	int is_direct; /* 1: direct table, 0: set table */
 	uint64_t budget_bytes;
 	uint64_t metadata_bytes;
+	struct simt_spread peers; /* has the frames, if its memory is set */
 };
 
 /*

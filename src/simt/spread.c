@@ -2,11 +2,50 @@
 #include <simt/spread.h>
 
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct simt_spread *all; /* every spread memory of the process */
 
-int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_error *error)
+static int refuse(const char *devices, struct gn_error *error)
+{
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "\"%s\" does not name GPUs; give the numbers of up to %d different ones, such as 1 or "
+	    "0+1",
+	    devices, SIMT_SPREAD_MOST);
+}
+
+static int is_listed(const struct simt_spread *s, unsigned long device)
+{
+	for (unsigned k = 0; k < s->devices; k++)
+		if (s->device[k] == device)
+			return 1;
+	return 0;
+}
+
+int simt__spread_init(struct simt_spread *spread, struct simt_machine *machine, const char *devices,
+                      uint64_t piece_bytes, struct gn_error *error)
+{
+	const char *at = devices;
+	char *end = NULL;
+
+	memset(spread, 0, sizeof *spread);
+	spread->machine = machine;
+	spread->piece_bytes = piece_bytes ? piece_bytes : 32 << 20;
+	for (;; at = end + 1) {
+		const unsigned long device = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 1025;
+
+		if (device > 1024 || spread->devices == SIMT_SPREAD_MOST || is_listed(spread, device))
+			return refuse(devices, error);
+		spread->device[spread->devices++] = (unsigned)device;
+		if (*end != '+')
+			return *end ? refuse(devices, error) : 0;
+	}
+}
+
+int simt__spread_create(struct simt_spread *spread, uint64_t bytes, int atomics, struct gn_error *error)
 {
 	const uint64_t page = 2 << 20;
 	int rc;
@@ -14,10 +53,13 @@ int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_er
 	if (bytes > UINT64_MAX - page)
 		return gn_error_set(error, -GN_ENOMEM, "%llu bytes cannot be addressed; ask for less",
 		                    (unsigned long long)bytes);
+	spread->atomics = atomics;
 	spread->bytes = bytes ? (bytes + page - 1) / page * page : page;
 	rc = spread->machine->ops->spread->create(spread, error);
-	if (rc)
+	if (rc) {
+		spread->memory = NULL;
 		return rc;
+	}
 	pthread_mutex_lock(&lock);
 	spread->next = all;
 	all = spread;

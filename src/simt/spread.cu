@@ -85,11 +85,11 @@ unsigned owner_at(const struct simt_spread *s, uint64_t at)
 }
 
 /* Can the machine's kernels reach the device, and its kernels what the machine has from cudaMalloc? */
-int check_device(struct simt_machine *m, unsigned device, struct gn_error *error)
+int check_device(struct simt_machine *m, unsigned device, int atomics, struct gn_error *error)
 {
 	const int here = of(m)->device, there = (int)device;
 	const unsigned count = simt__cuda_devices();
-	int can = 0, back = 0;
+	int can = 0, back = 0, native = 0;
 
 	if (device >= count)
 		return gn_error_set(error, -GN_ENODEV,
@@ -103,6 +103,16 @@ int check_device(struct simt_machine *m, unsigned device, struct gn_error *error
 		    error, -GN_ENOTSUP,
 		    "cuda: GPU %d cannot reach the memory of GPU %d; take a GPU that 'nvidia-smi "
 		    "topo -p2p r' shows as OK, or host memory",
+		    here, there);
+	}
+	if (cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, here, there) !=
+	        cudaSuccess ||
+	    (atomics && !native)) {
+		cudaGetLastError();
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "cuda: GPU %d cannot do atomics in the memory of GPU %d, because no NVLink is "
+		    "between them; only read it (ro), or use host memory",
 		    here, there);
 	}
 	for (int k = 0; k < 2; k++) {
@@ -121,7 +131,7 @@ int check_devices(const struct simt_spread *s, struct simt_machine *m, struct gn
 	int rc = 0;
 
 	for (unsigned k = 0; k < s->devices && !rc; k++)
-		rc = check_device(m, s->device[k], error);
+		rc = check_device(m, s->device[k], s->atomics, error);
 	return rc;
 }
 
@@ -232,7 +242,9 @@ int create(struct simt_spread *s, struct gn_error *error)
 	shape(s);
 	rc = d.reserve(&memory, s->bytes, page, 0, 0);
 	if (rc != CUDA_SUCCESS)
-		return refuse(&d, rc, "addresses for other GPUs' memory", error);
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "cuda: there are no addresses for %llu bytes; ask for less",
+		                    (unsigned long long)s->bytes);
 	s->memory = (char *)memory;
 	return map_all(&d, s, error);
 }

@@ -21,18 +21,28 @@ struct simt_spread {
 	unsigned device[SIMT_SPREAD_MOST]; /* numbers, as in "cuda:1" */
 	uint64_t piece_bytes;              /* a power of two, 2 MiB or more */
 	uint64_t bytes;                    /* a multiple of 2 MiB */
+	int atomics;                       /* of simt__spread_create */
 	char *memory;
 	struct simt_spread *next; /* used by spread.c only */
 };
 
 /*
- * simt__spread_create - allocate the memory, zeroed. The caller has set machine, devices, device and
- * piece_bytes.
- * @bytes  rounded up to 2 MiB
+ * simt__spread_init - say where memory will lie.
+ * @devices      their numbers, separated by plus signs: "1", "0+1"; each once
+ * @piece_bytes  0: 32 MiB
+ * Returns 0 or -GN_EINVAL: the text is not that.
+ */
+int simt__spread_init(struct simt_spread *spread, struct simt_machine *machine, const char *devices,
+                      uint64_t piece_bytes, struct gn_error *error);
+
+/*
+ * simt__spread_create - allocate the memory, zeroed.
+ * @bytes    rounded up to 2 MiB
+ * @atomics  1: kernels of the machine will change it by atomics, too
  * On cpu a device stands for nothing: all memory is the host's. Host. Returns 0, -GN_ENODEV (no such device),
  * -GN_ENOTSUP (a device is not reached, or the driver cannot), -GN_ENOMEM; says which and what to do.
  */
-int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_error *error);
+int simt__spread_create(struct simt_spread *spread, uint64_t bytes, int atomics, struct gn_error *error);
 
 /* simt__spread_destroy - free it. No kernel uses it any more. */
 void simt__spread_destroy(struct simt_spread *spread);

@@ -5,6 +5,7 @@
  * for more.
  */
 #include <grapnel/array.h>
+#include <grapnel/cache.h>
 #include <grapnel/gather.h>
 
 #include "test_store_support.h"
@@ -219,6 +220,41 @@ static void only_memory_is_shared(void **state)
 	simt_close(second);
 }
 
+/* A cache whose frames lie on other devices, over a store of queue pairs; half of the pages fit. */
+static void a_cache_has_frames_there(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_cache_options options = {0};
+	struct gn_array_options shape = {GN_PAGED, NULL, NULL, 0, 0, 4};
+	struct gn_cache *cache;
+	struct gn_array array;
+
+	open_uri(t, "memq:8M", NULL);
+	options.bytes = 4 << 20;
+	options.page_bytes = 4096;
+	options.peers = "none";
+	assert_int_equal(gn_cache_create(&cache, t->machine, &t->store, 1, &options, &t->error), -GN_EINVAL);
+	assert_says(t, "options.peers", "does not name");
+	options.peers = devices();
+	if (gn_cache_create(&cache, t->machine, &t->store, 1, &options, &t->error))
+		fail_msg("%s", t->error.text);
+	shape.count = 2 << 20;
+	shape.cache = cache;
+	shape.store = t->store;
+	assert_int_equal(gn_array_create(&array, t->machine, &shape, &t->error), 0);
+	for (uint32_t more = 1; more <= 3; more++)
+		add(t, t->machine, &array, more);
+	assert_int_equal(gn_cache_flush(cache, &t->error), 0);
+	gn_array_destroy(&array, t->machine);
+	gn_cache_destroy(cache);
+	for (uint64_t at = 0; at < 8 << 20; at += 4092) {
+		uint32_t word;
+
+		assert_int_equal(gn_store_read_host(t->store, at, &word, sizeof word, &t->error), 0);
+		assert_int_equal(word, 6);
+	}
+}
+
 static void refused(struct store_test *t, const char *uri, int code, const char *says)
 {
 	assert_int_equal(gn_store_open(&t->store, t->machine, uri, NULL, &t->error), code);
@@ -230,12 +266,12 @@ static void bad_uris_are_refused(void **state)
 	struct store_test *t = (struct store_test *)*state;
 
 	refused(t, "peer:1", -GN_EINVAL, "size=16G");
-	refused(t, "peer:one?size=1M", -GN_EINVAL, "numbers");
-	refused(t, "peer:1+1?size=1M", -GN_EINVAL, "different");
-	refused(t, "peer:1+?size=1M", -GN_EINVAL, "numbers");
-	refused(t, "peer:1,2?size=1M", -GN_EINVAL, "numbers");
-	refused(t, "peer:-1?size=1M", -GN_EINVAL, "numbers");
-	refused(t, "peer:99999999999999999999?size=1M", -GN_EINVAL, "numbers");
+	refused(t, "peer:one?size=1M", -GN_EINVAL, "does not name");
+	refused(t, "peer:1+1?size=1M", -GN_EINVAL, "does not name");
+	refused(t, "peer:1+?size=1M", -GN_EINVAL, "does not name");
+	refused(t, "peer:1,2?size=1M", -GN_EINVAL, "does not name");
+	refused(t, "peer:-1?size=1M", -GN_EINVAL, "does not name");
+	refused(t, "peer:99999999999999999999?size=1M", -GN_EINVAL, "does not name");
 	refused(t, "peer:0?size=0", -GN_EINVAL, "size=SIZE");
 	refused(t, "peer:0?size=1M&unit=1M", -GN_EINVAL, "2M to 1G");
 	refused(t, "peer:0?size=1M&unit=3M", -GN_EINVAL, "2M to 1G");
@@ -254,10 +290,10 @@ static void read_only_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    store_case(holds_what_is_written), store_case(kernels_read_and_write),
-	    store_case(rows_are_gathered),     store_case(two_machines_use_one_store),
-	    store_case(only_memory_is_shared), store_case(bad_uris_are_refused),
-	    store_case(read_only_is_kept),
+	    store_case(holds_what_is_written),    store_case(kernels_read_and_write),
+	    store_case(rows_are_gathered),        store_case(two_machines_use_one_store),
+	    store_case(only_memory_is_shared),    store_case(bad_uris_are_refused),
+	    store_case(a_cache_has_frames_there), store_case(read_only_is_kept),
 	};
 
 	return cmocka_run_group_tests_name("store_peer", tests, NULL, NULL);

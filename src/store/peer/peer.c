@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_UNIT = 32 << 20 };
-
 struct peer_store {
 	struct gn_store base; /* first */
 	struct simt_spread spread;
@@ -17,41 +15,6 @@ struct peer_store {
 static struct peer_store *peer_of(struct gn_store *store)
 {
 	return (struct peer_store *)store;
-}
-
-static int refuse_path(const struct gn_uri *uri, struct gn_error *error)
-{
-	return gn_error_set(
-	    error, -GN_EINVAL,
-	    "peer:%s: after the colon stand numbers of up to %d different GPUs, such as peer:1 or "
-	    "peer:0+1",
-	    uri->path, SIMT_SPREAD_MOST);
-}
-
-/* Is the number in the list already? */
-static int is_listed(const struct simt_spread *s, unsigned long device)
-{
-	for (unsigned k = 0; k < s->devices; k++)
-		if (s->device[k] == device)
-			return 1;
-	return 0;
-}
-
-/* The numbers of the path, separated by plus signs. */
-static int parse_devices(struct simt_spread *s, const struct gn_uri *uri, struct gn_error *error)
-{
-	const char *at = uri->path;
-	char *end;
-
-	for (;; at = end + 1) {
-		const unsigned long device = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 1025;
-
-		if (device > 1024 || s->devices == SIMT_SPREAD_MOST || is_listed(s, device))
-			return refuse_path(uri, error);
-		s->device[s->devices++] = (unsigned)device;
-		if (*end != '+')
-			return *end ? refuse_path(uri, error) : 0;
-	}
 }
 
 static void describe(struct peer_store *p, const char *devices)
@@ -92,11 +55,10 @@ static int start(struct peer_store *p, const struct gn_uri *uri, const struct gn
 		return gn_error_set(error, -GN_EINVAL,
 		                    "peer:%s: how much memory is not said; add ?size=, for example ?size=16G",
 		                    uri->path);
-	p->spread.piece_bytes = settings->unit_bytes ? settings->unit_bytes : DEFAULT_UNIT;
-	rc = parse_devices(&p->spread, uri, error);
-	if (rc)
-		return rc;
-	rc = simt__spread_create(&p->spread, settings->size_bytes, &why);
+	rc = simt__spread_init(&p->spread, p->base.machine, uri->path, settings->unit_bytes, &why);
+	if (!rc)
+		rc =
+		    simt__spread_create(&p->spread, settings->size_bytes, !settings->options.read_only, &why);
 	return rc ? gn_error_set(error, rc, "peer:%s: %.400s", uri->path, why.text) : 0;
 }
 
@@ -109,7 +71,7 @@ static int peer_open(struct gn_store **store, struct simt_machine *machine, cons
 	if (!p)
 		return gn_error_set(error, -GN_ENOMEM, "peer:%s: out of memory", uri->path);
 	p->base.ops = &gn_store_peer;
-	p->base.machine = p->spread.machine = machine;
+	p->base.machine = machine;
 	rc = start(p, uri, settings, error);
 	if (rc) {
 		free(p);
