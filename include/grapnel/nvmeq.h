@@ -7,8 +7,9 @@
  *   begin   take a command slot from the free ring; it owns a buffer for the data         (may wait)
  *   post    ticket -> submission entry; copy the command; mark the entry
  *   ring    one winning thread moves the tail over all consecutive marks and rings the doorbell once for
- *   them reap    any thread that polls takes the next completion by compare-and-swap of the head and
- *           delivers it to the slot that its command id names, so no thread waits behind a slow one
+ *           them
+ *   reap    of the threads that poll one at a time takes the completions that are there, and delivers each
+ *           to the slot that its command id names; the others look at their own slots only
  *   wait    ring and reap until the own slot is delivered or the deadline passes
  *   end     give the slot back
  *
@@ -28,7 +29,7 @@
  *   R2 doorbell    -> the controller's read of it (system scope)
  *   the controller's phase bit -> A2 reap (system scope): data and status have arrived
  *   R3 delivery    -> A3 wait
- *   R4 head        -> A4 reap          what stood in an entry a round ago is never read again
+ *   R4 reap lock   -> A4 reap          what stood in an entry a round ago is never read again
  *   R5 ticket      -> A5 later ticket  the entry's command of the round before has been fetched
  */
 #ifndef GRAPNEL_NVMEQ_H
@@ -57,8 +58,9 @@ struct gn_nvmeq_state {
 	uint32_t tail; /* published to the controller; only the holder of tail_lock writes it */
 	uint32_t tail_lock;
 	uint32_t pad_tail[30];
-	uint32_t head; /* next completion */
-	uint32_t pad_head[31];
+	uint32_t head; /* next completion; only the holder of reap_lock writes it */
+	uint32_t reap_lock;
+	uint32_t pad_head[30];
 	uint32_t rung; /* head as the controller knows it; only the holder of head_lock writes it */
 	uint32_t head_lock;
 	uint32_t abandoned;        /* commands given up and still outstanding */
@@ -208,41 +210,60 @@ SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q)
 	simt_store_release_dev_u32(&s->head_lock, 0);
 }
 
+/* Entries that a reaper looks at together: a line of memory. */
+enum { GN__NVMEQ_AT_ONCE = 8 };
+
 /*
- * gn_nvmeq_reap - take one completion, if there is one, and deliver it to its command.
- * Returns 1 if the queue moved, 0 if there was nothing. Any thread, any number; never waits.
+ * Look at the entries from head on. Returns how many completions are there; word receives their last words:
+ * id and status, which lie in one naturally aligned word and so come together.
+ */
+SIMT_FN uint32_t gn__nvmeq_arrived(const struct gn_nvmeq *q, uint32_t head, uint32_t *word)
+{
+	uint32_t count = 0;
+
+	/* A2. On a GPU all loads are under way together, and one fence behind them makes them acquire. */
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++) {
+		const struct gn_nvme_completion *entry = &q->cq[(head + k) & (q->depth - 1)];
+		const uint32_t *last = (const uint32_t *)(const void *)&entry->cid;
+
+		word[k] = SIMT_ON_CUDA ? simt_load_relaxed_sys_u32(last) : simt_load_acquire_sys_u32(last);
+	}
+	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
+	while (count < GN__NVMEQ_AT_ONCE &&
+	       (word[count] >> 16 & 1) == (~((head + count) >> q->depth_log2) & 1))
+		count++;
+	if (SIMT_ON_CUDA && count)
+		simt_fence_acq_rel_sys();
+	return count;
+}
+
+/*
+ * gn_nvmeq_reap - take the completions that are there, up to GN__NVMEQ_AT_ONCE, and deliver them to their
+ * commands. One thread does that at a time; for any other it is nothing to do. So one thread alone looks at
+ * the host's memory, and the others look at their slots. Returns 1 if there were some, 0 if there was nothing
+ * or another thread reaps. Any thread, any number; never waits.
  */
 SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
-	/*
-	 * A4: pairs with R4, so that the entry read next is not older than what those before saw in its
-	 * place.
-	 */
-	uint32_t head = simt_load_acquire_dev_u32(&s->head);
-	const struct gn_nvme_completion *entry = &q->cq[head & (q->depth - 1)];
-	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
-	uint32_t phase = ~(head >> q->depth_log2) & 1;
-	/* A2: the last two members lie in one naturally aligned word: id and status come together. */
-	uint32_t tail = simt_load_acquire_sys_u32((const uint32_t *)(const void *)&entry->cid);
-	uint32_t unrung = head - simt_load_relaxed_dev_u32(&s->rung);
+	uint32_t word[GN__NVMEQ_AT_ONCE], head, count, unrung;
 
-	if ((tail >> 16 & 1) != phase) {
-		if (unrung)
-			gn__nvmeq_ring_head(q);
+	/* A4: pairs with R4, so that no entry that is read next is older than what those before saw there. */
+	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acq_rel_dev_u32(&s->reap_lock, 0, 1))
 		return 0;
+	head = simt_load_relaxed_dev_u32(&s->head);
+	count = gn__nvmeq_arrived(q, head, word);
+	for (uint32_t k = 0; k < count; k++) {
+		GN_TRACE(reap);
+		gn__nvmeq_deliver(q, word[k] & 0xffff, word[k] >> 17 & GN__NVMEQ_KEPT);
 	}
-	/*
-	 * Whoever moves the head owns the entry as read: the controller cannot write it again before the
-	 * head's doorbell passes it, and a thread that was late sees the other phase or fails here.
-	 */
-	if (simt_cas_acq_rel_dev_u32(&s->head, head, head + 1) != head) /* R4 */
-		return 1;
-	GN_TRACE(reap);
-	gn__nvmeq_deliver(q, tail & 0xffff, tail >> 17 & GN__NVMEQ_KEPT);
-	if (unrung >= q->depth / 4)
+	if (count)
+		simt_store_release_dev_u32(&s->head, head + count);
+	unrung = head + count - simt_load_relaxed_dev_u32(&s->rung);
+	if (unrung >= (count ? q->depth / 4 : 1))
 		gn__nvmeq_ring_head(q);
-	return 1;
+	simt_store_release_dev_u32(&s->reap_lock, 0); /* R4 */
+	return count != 0;
 }
 
 /*
@@ -278,6 +299,17 @@ SIMT_FN int gn__nvmeq_serve(const struct gn_nvmeq *q)
 	if (simt_load_relaxed_dev_u32(&q->state->tail) != simt_load_relaxed_dev_u32(&q->state->ticket))
 		gn_nvmeq_ring(q);
 	return gn_nvmeq_reap(q);
+}
+
+/* The same; 1 also while another thread reaps, which delivers what may be wanted here. */
+SIMT_FN int gn__nvmeq_moves(const struct gn_nvmeq *q)
+{
+	if (gn__nvmeq_serve(q))
+		return 1;
+	if (!simt_load_acquire_dev_u32(&q->state->reap_lock))
+		return 0;
+	simt_relax();
+	return 1;
 }
 
 /* gn_nvmeq_buffer - the data buffer of a command between begin and end; buffer_bytes long, page-aligned. */
@@ -344,7 +376,7 @@ SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32
 	 * Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits
 	 * here.
 	 */
-	for (uint32_t k = 0; k < q->depth && gn__nvmeq_serve(q); k++)
+	for (uint32_t k = 0; k < q->depth && gn__nvmeq_moves(q); k++)
 		;
 	for (uint32_t k = 0; k < q->depth; k++)
 		if (gn__nvmeq_may_land(&q->slot[k], lba, blocks))

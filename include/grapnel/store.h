@@ -254,9 +254,9 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error);
  * on that machine.
  * @machine  of the same kind; it is closed after the store and after these caches and arrays
  * Each GPU of a machine can so read all of a store. Caches of two machines do not see each other's changes
- * before gn_cache_flush of the one and gn_cache_invalidate of the other; arrays in direct mode see them at
- * once. Host. Returns 0, -GN_ENOTSUP: only host: (of pinned memory) and peer: are for several machines, or
- * the GPUs do not reach each other.
+ * before gn_cache_flush of the one and gn_cache_invalidate of the other; arrays in direct mode see them when
+ * the kernel that made them has ended. Host. Returns 0, -GN_ENOTSUP: only host: (of pinned memory) and peer:
+ * are for several machines, or the GPUs do not reach each other.
  */
 int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
 

@@ -273,14 +273,32 @@ static void test_completion_doorbell(void **state)
 	start_depth(&f, 64, 0);
 	for (uint32_t k = 0; k < 48; k++)
 		complete(&f, 0x4000, 0); /* strays move the queue too */
-	for (uint32_t k = 0; k < 48; k++) {
+	for (uint32_t k = 0; k < 48; k += GN__NVMEQ_AT_ONCE) {
 		assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+		assert_int_equal(f.q.state->head, k + GN__NVMEQ_AT_ONCE);
 		changes += *f.q.cq_doorbell != last;
 		last = *f.q.cq_doorbell;
 	}
 	assert_in_range(changes, 1, 4);
 	assert_int_equal(gn_nvmeq_reap(&f.q), 0);
 	assert_int_equal(*f.q.cq_doorbell, 48);
+	stop(&f);
+}
+
+/* While one thread reaps, the others leave the queue alone. */
+static void test_one_reaper(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	start_depth(&f, 64, 0);
+	complete(&f, 0x4000, 0);
+	f.q.state->reap_lock = 1;
+	assert_int_equal(gn_nvmeq_reap(&f.q), 0);
+	assert_int_equal(f.q.state->head, 0);
+	f.q.state->reap_lock = 0;
+	assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+	assert_int_equal(f.q.state->strays, 1);
 	stop(&f);
 }
 
@@ -357,6 +375,7 @@ int main(void)
 	    cmocka_unit_test(test_no_doorbell_over_a_gap),
 	    cmocka_unit_test(test_wait_rings),
 	    cmocka_unit_test(test_completion_doorbell),
+	    cmocka_unit_test(test_one_reaper),
 	    cmocka_unit_test(test_completion_queue_full),
 	    cmocka_unit_test(test_config),
 	};

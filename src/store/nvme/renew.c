@@ -72,29 +72,25 @@ int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline)
 	return rc;
 }
 
-/*
- * A thread that looks for completions reads the head, then the entry there, and then moves the head by
- * compare-and-swap. So the head goes first to a round in which what the old entries seem to say does no harm:
- * no command is outstanding. It goes to its final place when they are empty; a thread that has read an old
- * head then fails to move it.
- */
+/* No command is outstanding. A thread that looks for completions meanwhile holds reap_lock for a moment. */
 void gn_nvmeq_renew_all(struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
 	const uint32_t round = 2 * q->depth;
 	uint32_t start;
 
-	start = (simt_load_acquire_dev_u32(&s->ticket) + 2 * round - 1) & ~(round - 1);
-	simt_store_release_dev_u32(&s->head, start);
+	while (lock(&s->reap_lock, UINT64_MAX))
+		;
+	start = (simt_load_acquire_dev_u32(&s->ticket) + round - 1) & ~(round - 1);
 	for (uint32_t k = 0; k < q->depth; k++)
 		simt_store_release_sys_u32(word_of(q, k), 0);
-	start += round;
 	for (uint32_t k = 0; k < q->depth; k++)
 		simt_store_relaxed_dev_u32(&q->mark[k], start + k + 1 - q->depth);
 	simt_store_relaxed_dev_u32(&s->ticket, start);
 	simt_store_relaxed_dev_u32(&s->tail, start);
 	simt_store_relaxed_dev_u32(&s->rung, start);
-	simt_store_release_dev_u32(&s->head, start);
+	simt_store_relaxed_dev_u32(&s->head, start);
+	simt_store_release_dev_u32(&s->reap_lock, 0);
 	simt_store_release_dev_u32(&s->head_lock, 0);
 	simt_store_release_dev_u32(&s->tail_lock, 0);
 }

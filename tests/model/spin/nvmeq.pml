@@ -15,7 +15,7 @@
  * compare-and-swap that looks again, is one step, and so are accesses of which nobody can see the first without
  * the second; users, who are all alike, begin in order.
  *
- * Mutants, each of which Spin must refuse: NO_PHASE, NO_GENERATION, NO_CLAIM, WAIT_NO_RING, BEGIN_NO_RING, FREE_EARLY,
+ * Mutants, each of which Spin must refuse: NO_PHASE, NO_GENERATION, NO_REAP_LOCK, WAIT_NO_RING, BEGIN_NO_RING, FREE_EARLY,
  * ALL_SLOTS, NO_LOCK.
  */
 #ifndef USERS
@@ -64,7 +64,7 @@ byte sq_doorbell = START % DEPTH, cq_doorbell = START % DEPTH;
 
 /* What the users share. */
 byte ticket = START, tail = START, head = START, rung = START;
-bit tail_lock, head_lock;
+bit tail_lock, head_lock, reap_lock;
 byte mark[DEPTH];
 byte slot_cid[DEPTH], slot_tag[DEPTH];
 mtype slot_state[DEPTH];
@@ -78,7 +78,7 @@ bit unfetched[DEPTH];
 #define RINGABLE (!tail_lock && mark[tail % DEPTH] == NEXT(tail))
 #define ARRIVED (cq_phase[head % DEPTH] == PHASE(head))
 #define HEAD_RINGABLE (head != rung && !head_lock)
-#define REAPABLE (ARRIVED || HEAD_RINGABLE)
+#define REAPABLE (!reap_lock && (ARRIVED || HEAD_RINGABLE))
 
 /* gn_nvmeq_ring */
 inline ring()
@@ -135,40 +135,48 @@ inline deliver()
 	fi
 }
 
-/* gn_nvmeq_reap */
+/* gn_nvmeq_reap: of the entries that are there it takes as many as it saw */
 inline reap()
 {
-	h = head;
 	if
 	:: atomic {
+#ifdef NO_REAP_LOCK
+		true
+#else
+		reap_lock == 0
+#endif
+		-> reap_lock = 1; h = head
+	   };
+	   do
+	   :: atomic {
 #ifdef NO_PHASE
 		true
 #else
 		cq_phase[h % DEPTH] == PHASE(h)
 #endif
-		-> cid = cq_cid[h % DEPTH]; tag = cq_tag[h % DEPTH]
-	   };
-	   if
-	   :: atomic {
-#ifdef NO_CLAIM
-		true
-#else
-		head == h
-#endif
-		-> head = NEXT(h); h = 0
+		-> cid = cq_cid[h % DEPTH]; tag = cq_tag[h % DEPTH]; h = NEXT(h)
 	      };
 	      deliver();
+	      if
+	      :: true
+	      :: break
+	      fi
+	   :: else -> break
+	   od;
+	   if
+	   :: h != head -> head = h;
 	      if
 	      :: HEAD_RINGABLE -> ring_head()
 	      :: true /* fewer than a quarter of the queue */
 	      fi
-	   :: atomic { else -> cid = 0; tag = 0; h = 0 }
-	   fi
-	:: atomic { else -> h = 0 };
-	   if
-	   :: HEAD_RINGABLE -> ring_head()
-	   :: else
-	   fi
+	   :: else ->
+	      if
+	      :: HEAD_RINGABLE -> ring_head()
+	      :: else
+	      fi
+	   fi;
+	   atomic { reap_lock = 0; h = 0 }
+	:: else
 	fi
 }
 

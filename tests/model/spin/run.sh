@@ -63,7 +63,7 @@ nvmeq)
 	holds safety -DDEPTH=4 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
 	holds safety -DDEPTH=4 -DUSERS=3 -DOPS=1 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
 	holds liveness -DOPS=1
-	for mutant in NO_PHASE NO_GENERATION NO_CLAIM FREE_EARLY ALL_SLOTS NO_LOCK; do
+	for mutant in NO_PHASE NO_GENERATION NO_REAP_LOCK FREE_EARLY ALL_SLOTS NO_LOCK; do
 		refused safety -D$mutant
 	done
 	refused safety -DWAIT_NO_RING -DDEPTH=4 -DOPS=1 -DPATIENCE=0
