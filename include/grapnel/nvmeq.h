@@ -237,22 +237,13 @@ SIMT_FN uint32_t gn__nvmeq_arrived(const struct gn_nvmeq *q, uint32_t head, uint
 	return count;
 }
 
-/*
- * gn_nvmeq_reap - take the completions that are there, up to GN__NVMEQ_AT_ONCE, and deliver them to their
- * commands. One thread does that at a time; for any other it is nothing to do. So one thread alone looks at
- * the host's memory, and the others look at their slots. Returns 1 if there were some, 0 if there was nothing
- * or another thread reaps. Any thread, any number; never waits.
- */
-SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
+/* Reap; the caller holds reap_lock. Not inlined: it is long, and each kernel has many places that poll. */
+SIMT_NOINLINE_FN int gn__nvmeq_reap_some(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
-	uint32_t word[GN__NVMEQ_AT_ONCE], head, count, unrung;
+	uint32_t word[GN__NVMEQ_AT_ONCE], head = simt_load_relaxed_dev_u32(&s->head), unrung;
+	const uint32_t count = gn__nvmeq_arrived(q, head, word);
 
-	/* A4: pairs with R4, so that no entry that is read next is older than what those before saw there. */
-	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acq_rel_dev_u32(&s->reap_lock, 0, 1))
-		return 0;
-	head = simt_load_relaxed_dev_u32(&s->head);
-	count = gn__nvmeq_arrived(q, head, word);
 	for (uint32_t k = 0; k < count; k++) {
 		GN_TRACE(reap);
 		gn__nvmeq_deliver(q, word[k] & 0xffff, word[k] >> 17 & GN__NVMEQ_KEPT);
@@ -262,8 +253,27 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	unrung = head + count - simt_load_relaxed_dev_u32(&s->rung);
 	if (unrung >= (count ? q->depth / 4 : 1))
 		gn__nvmeq_ring_head(q);
-	simt_store_release_dev_u32(&s->reap_lock, 0); /* R4 */
 	return count != 0;
+}
+
+/*
+ * gn_nvmeq_reap - take the completions that are there, up to GN__NVMEQ_AT_ONCE, and deliver them to their
+ * commands. One thread does that at a time; for any other it is nothing to do. So one thread alone looks at
+ * the host's memory, and the others look at their slots.
+ * Returns 1 if there were some, 0 if there was nothing or another thread reaps. Any thread, any number; never
+ * waits.
+ */
+SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	int moved;
+
+	/* A4: pairs with R4, so that no entry that is read next is older than what those before saw there. */
+	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acq_rel_dev_u32(&s->reap_lock, 0, 1))
+		return 0;
+	moved = gn__nvmeq_reap_some(q);
+	simt_store_release_dev_u32(&s->reap_lock, 0); /* R4 */
+	return moved;
 }
 
 /*
