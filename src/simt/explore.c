@@ -188,7 +188,7 @@ static int run_once(struct explorer *e, const struct simt_kernel *kernel, struct
 	e->preemptions = e->task->preemptions;
 	e->at = 0;
 	e->waited = e->idle_rounds = 0;
-	simt__fairness_init(&e->fair);
+	simt__fairness_init(&e->fair, grid.blocks * grid.block_threads);
 	simt__launch_init(&e->launch, kernel, grid, arguments);
 	simt__worker_run(&e->worker, &e->launch);
 	SIMT__ACQUIRE(&e->launch.ended);

@@ -12,12 +12,12 @@
 #define SIMT_FAIRNESS_H
 
 #include <stdint.h>
-#include <string.h>
 
 enum { SIMT__FAIR_THREADS = 64 };
 
 /* Sets of threads, thread k as bit k. */
 struct simt__fairness {
+	unsigned threads; /* there are so many: the first of each array */
 	uint64_t enabled;
 	uint64_t before;                       /* enabled before the step that runs */
 	uint64_t relaxed;                      /* the thread that relaxed in the last step */
@@ -29,10 +29,14 @@ struct simt__fairness {
 	uint64_t could[SIMT__FAIR_THREADS], blocked[SIMT__FAIR_THREADS], ran[SIMT__FAIR_THREADS];
 };
 
-static inline void simt__fairness_init(struct simt__fairness *f)
+static inline void simt__fairness_init(struct simt__fairness *f, unsigned threads)
 {
-	memset(f, 0, sizeof *f);
-	memset(f->ran, 0xff, sizeof f->ran);
+	f->threads = threads;
+	f->enabled = f->before = f->relaxed = 0;
+	for (unsigned u = 0; u < threads; u++) {
+		f->give_way[u] = f->could[u] = f->blocked[u] = 0;
+		f->ran[u] = UINT64_MAX;
+	}
 }
 
 /* The thread has made a step. @relaxed  1: the step ended in simt_relax */
@@ -40,7 +44,7 @@ static inline void simt__fairness_step(struct simt__fairness *f, unsigned thread
 {
 	uint64_t bit = (uint64_t)1 << thread;
 
-	for (unsigned u = 0; u < SIMT__FAIR_THREADS; u++) {
+	for (unsigned u = 0; u < f->threads; u++) {
 		f->give_way[u] &= ~bit;
 		f->could[u] &= f->enabled;
 		f->ran[u] |= bit;
