@@ -120,7 +120,7 @@ detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn__word_payload(seen) != f->fr
 detail/cache/flush.h|s/f->pinned = .*/f->pinned = 0;/|a flush does not see pins
 detail/cache/flush.h|s/else if (!f->pinned)/else/|a flush cleans the sectors of a page that is being written
 detail/cache/flush.h|s/simt_or_acq_rel_dev_u64(f->word, GN__WORD_DIRTY);/;/|a failed flush cleans the page
-detail/cache/flush.h|/Only now the frame stays/{n;s/.*//;}|a flush writes the page that was in the frame before
+detail/cache/flush.h|/Only now the frame stays/{n;s/.*//;}|a flush writes the page that was in the frame before|sets, 2 ways: holds of two, a miss and a flush
 detail/cache/flush.h|s/gn__sector_dirty_of(c, f->frame), 1)/gn__sector_dirty_of(c, f->frame) \& (0u - gn__sector_dirty_of(c, f->frame)), 1)/|a flush writes one dirty sector
 detail/cache/flush.h|/ gn__clean_ahead(const/,/^}/s/ == 1;/;/|the cleaner writes a page that others hold
 detail/cache/move.h|s/m->left = status.code ? 0 : m->left;/m->left = 0;/|of sectors apart only the first are moved

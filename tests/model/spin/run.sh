@@ -26,14 +26,14 @@ verify() {
 	shift
 	spin "$@" -a "$model.pml" >spin.log 2>&1 || { cat spin.log >&2; return 2; }
 	case $mode in
-	safety) "$cc" -w -O$optimise -DSAFETY -DNOCLAIM -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -m2000000 >log 2>&1 ;;
-	liveness) "$cc" -w -O$optimise -DNFAIR=6 -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -a -f -m2000000 >log 2>&1 ;;
+	safety) "$cc" -w -O$optimise -DSAFETY -DNOCLAIM -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -m$depth -w$slots >log 2>&1 ;;
+	liveness) "$cc" -w -O$optimise -DNFAIR=6 -DCOLLAPSE -DMEMLIM=2000 -o pan pan.c && timeout 300 ./pan -a -f -m$depth -w$slots >log 2>&1 ;;
 	esac
 }
 
 # holds MODE DEFINE...
 holds() {
-	optimise=1
+	optimise=1 depth=2000000 slots=24
 	verify "$@"
 	if ! grep -q 'errors: 0' log || grep -q -e 'Search not completed' -e 'max search depth too small' log; then
 		echo "$model: does not hold: $*" >&2
@@ -44,9 +44,9 @@ holds() {
 	echo "$model holds: $* ($(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' log) states)"
 }
 
-# refused MODE DEFINE... Soon found, so time goes into compiling.
+# refused MODE DEFINE... Soon found, so time goes into compiling, and into making room for states.
 refused() {
-	optimise=0
+	optimise=0 depth=200000 slots=20
 	verify "$@"
 	if grep -q 'errors: 0' log || ! grep -q 'errors: 1' log; then
 		echo "$model: a mutant survives: $*" >&2
