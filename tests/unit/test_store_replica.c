@@ -72,20 +72,23 @@ static void reads_are_spread_over_the_members(void **state)
 
 static void threads_read_and_write_few_bytes(void **state)
 {
+	enum { BYTES = 4096 };
 	struct store_test *t = (struct store_test *)*state;
 	const struct gn_store_view *view;
-	unsigned char value[16], got[16];
+	unsigned char value[REPLICA_BYTES], got[16];
 
 	needs_cpu(t);
 	make_replica(t, 3);
 	open_replica(t, 3, NULL);
 	view = gn_store_view_of(t->store);
-	for (uint64_t at = 0; at < REPLICA_BYTES; at += 16) {
-		for (unsigned k = 0; k < 16; k++)
-			value[k] = byte_of(at + k, 1);
-		assert_int_equal(gn_store_write_thread(view, at, value, 16).code, 0);
+	for (unsigned k = 0; k < sizeof value; k++)
+		value[k] = byte_of(k, 1);
+	assert_int_equal(gn_store_write_host(t->store, BYTES, value + BYTES, sizeof value - BYTES, &t->error),
+	                 0);
+	for (uint64_t at = 0; at < BYTES; at += 16) {
+		assert_int_equal(gn_store_write_thread(view, at, value + at, 16).code, 0);
 		assert_int_equal(gn_store_read_thread(view, at, got, 16).code, 0);
-		assert_memory_equal(got, value, 16);
+		assert_memory_equal(got, value + at, 16);
 	}
 	close_store(t);
 	for (unsigned k = 0; k < 3; k++)
@@ -152,7 +155,7 @@ static void a_member_may_fail_at_any_point(void **state)
 	int out = 0, all = 0;
 
 	memset(&plan, 0, sizeof plan);
-	for (plan.first = 0; plan.first < 200; plan.first += few_or_all(50, 4)) {
+	for (plan.first = 0; plan.first < 200; plan.first += few_drawn(50, 4)) {
 		const unsigned members = 2 + (plan.first / 4 & 1);
 
 		plan.members = 1u << plan.first / 8 % members;
@@ -245,7 +248,7 @@ static void no_wrong_bytes_come_when_all_may_fail(void **state)
 	options.faults = &plan;
 	plan.fail_ppm = 60000;
 	plan.torn_ppm = 60000;
-	for (plan.seed = 1; plan.seed <= few_or_all(3, 20); plan.seed++) {
+	for (plan.seed = 1; plan.seed <= few_drawn(3, 20); plan.seed++) {
 		open_uri(t, "replica:memq:24K?queues=2,memq:24K?queues=2,memq:24K?queues=1", &options);
 		walk_open(&w, t, 512);
 		walk_run(&w, t, (uint32_t)plan.seed, 60);

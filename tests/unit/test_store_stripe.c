@@ -169,7 +169,7 @@ static void a_member_that_fails_at_any_point_gives_errors_and_no_wrong_bytes(voi
 	memset(&plan, 0, sizeof plan);
 	options.faults = &plan;
 	plan.fail_ppm = 1000000;
-	for (plan.first = 0; plan.first < 120; plan.first += few_or_all(40, 5)) {
+	for (plan.first = 0; plan.first < 120; plan.first += few_drawn(40, 5)) {
 		plan.members = 1u << plan.first / 5 % 3;
 		open_uri(t, "stripe:unit=4K,memq:24K?queues=1,memq:24K?queues=1,memq:24K?queues=1", &options);
 		walk_open(&w, t, 512);
