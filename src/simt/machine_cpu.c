@@ -21,9 +21,10 @@
 enum {
 	/*
 	 * The most threads that wait at one time on one OS thread, and on all. Two mappings for each stack
-	 * must fit in what Linux gives a process by default (65530).
+	 * must fit in what Linux gives a process by default (65530). The thread sanitizer keeps, in each
+	 * lock, what each of these threads has seen; few of them take the same locks.
 	 */
-	LIVE_A_WORKER = 1024,
+	LIVE_A_WORKER = SIMT_TSAN ? 256 : 1024,
 	LIVE_IN_ALL = 24576,
 	WORKERS_MOST = 1024,
 };

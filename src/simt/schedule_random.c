@@ -65,7 +65,7 @@ static int enable(struct simt__check *check, struct simt__fiber *f)
 	struct random_schedule *r = (struct random_schedule *)check;
 
 	if (r->count == r->room) {
-		uint32_t room = r->room ? 2 * r->room : 64;
+		uint32_t room = r->room ? 2 * r->room : 2048; /* as many as live at once, in general */
 		void *more = realloc(r->candidate, room * sizeof *r->candidate);
 
 		if (!more)

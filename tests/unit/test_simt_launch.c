@@ -102,6 +102,8 @@ static void check_chain(unsigned workers, unsigned width, uint32_t block_threads
 
 	simt_describe(machine, &info);
 	grid.blocks = info.resident_threads / block_threads;
+	if (!grid.blocks)
+		grid.blocks = 1; /* one block runs, however large */
 	a.done = (uint32_t *)simt_alloc(machine, (size_t)grid.blocks * block_threads * sizeof *a.done,
 	                                SIMT_DEVICE);
 	for (int again = 0; again < 2; again++) {
