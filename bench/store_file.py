@@ -18,10 +18,7 @@ from support import disk, report
 def main():
     p = report.parser(__doc__)
     p.add_argument("--file")
-    p.add_argument("--size", type=disk.units, default="1G")
-    p.add_argument("--page", type=disk.units, default="4096")
-    p.add_argument("--depth", type=int, default=32)
-    p.add_argument("--seconds", type=int, default=2)
+    disk.add_options(p, "1G")
     p.add_argument("--options", default="", help="more options of the store, for example &queues=1")
     args = p.parse_args()
     disk.need_fio("store_file")

@@ -50,10 +50,7 @@ def measure(args, uri):
 def main():
     p = report.parser(__doc__)
     p.add_argument("--folders")
-    p.add_argument("--size", type=disk.units, default="256M")
-    p.add_argument("--page", type=disk.units, default="4096")
-    p.add_argument("--depth", type=int, default=32)
-    p.add_argument("--seconds", type=int, default=2)
+    disk.add_options(p, "256M")
     args = p.parse_args()
     if args.size % UNIT or args.page > UNIT or UNIT % args.page:
         sys.exit("stripe.py: --size must be a multiple of 64K, and --page a power of two up to 64K")

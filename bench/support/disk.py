@@ -15,6 +15,14 @@ def units(text):
     return int(text[:-1]) * factor if factor else int(text)
 
 
+def add_options(p, size):
+    """Those of reading random pages of a file."""
+    p.add_argument("--size", type=units, default=size)
+    p.add_argument("--page", type=units, default="4096")
+    p.add_argument("--depth", type=int, default=32)
+    p.add_argument("--seconds", type=int, default=2)
+
+
 def make_file(path, size):
     """Blocks that were never written are not read from the disk: write all of them. A file of another size is left alone."""
     if os.path.exists(path):
