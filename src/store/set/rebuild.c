@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild.c - the members of a replica held against one another, and made equal. */
-#include <store/set/replica.h>
-#include <store/set/set.h>
-#include <store/set/state.h>
+#include <store/set/replica_store.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -87,22 +85,6 @@ static uint64_t bytes_of(const struct job *j, unsigned k)
 	return j->settings.size ? j->settings.size : j->set.member[k]->view.capacity_bytes;
 }
 
-static int check_size(const struct job *j, unsigned source, unsigned k, struct gn_error *error)
-{
-	const uint64_t has = j->set.member[k]->view.capacity_bytes, want = bytes_of(j, source);
-
-	if (has == want || (j->settings.size && has > want))
-		return 0;
-	return gn_error_set(
-	    error, -GN_EINVAL,
-	    "replica: member %u (%s) has %llu bytes, not %llu as %s; if one lost bytes, make it "
-	    "as long as the others (a file: truncate -s %llu), then rebuild --from the number "
-	    "of a whole one; or give size=",
-	    k + 1, j->set.uri[k], (unsigned long long)has, (unsigned long long)want,
-	    j->settings.size ? "size= says" : j->set.uri[source],
-	    (unsigned long long)(has > want ? has : want));
-}
-
 /* ---- comparing ---- */
 
 static uint64_t first_difference(const char *a, const char *b, size_t bytes)
@@ -144,7 +126,7 @@ static int compare(struct job *j, unsigned source, unsigned k, int lenient, diff
                    struct gn_error *error)
 {
 	const uint64_t all = bytes_of(j, source);
-	int rc = check_size(j, source, k, error);
+	int rc = gn_replica_check_size(&j->set, k, source, j->settings.size, error);
 
 	for (uint64_t at = 0; at < all && !rc; at += PIECE) {
 		const size_t bytes = all - at < PIECE ? (size_t)(all - at) : (size_t)PIECE;
@@ -367,7 +349,7 @@ static int rebuild(struct job *j, struct gn_error *error)
 	if (!rc)
 		rc = choose_source(j, &source, error);
 	for (unsigned k = 0; k < j->set.members && !rc; k++)
-		rc = check_size(j, source, k, error);
+		rc = gn_replica_check_size(&j->set, k, source, j->settings.size, error);
 	if (rc)
 		return rc;
 	j->report->source = source + 1;

@@ -158,20 +158,22 @@ static int open_members(struct gn_replica *r, const struct gn_store_options *opt
 	                    r->path);
 }
 
-static int check_size(struct gn_replica *r, unsigned k, unsigned first, uint64_t size, struct gn_error *error)
+int gn_replica_check_size(const struct gn_set *set, unsigned k, unsigned first, uint64_t size,
+                          struct gn_error *error)
 {
-	const uint64_t has = r->set.member[k]->view.capacity_bytes;
-	const uint64_t want = size ? size : r->set.member[first]->view.capacity_bytes;
+	const uint64_t has = set->member[k]->view.capacity_bytes;
+	const uint64_t want = size ? size : set->member[first]->view.capacity_bytes;
 
 	if (has == want || (size && has > size))
 		return 0;
 	return gn_error_set(
 	    error, -GN_EINVAL,
 	    "replica: member %u (%s) has %llu bytes, not %llu as %s; if one lost bytes, make it "
-	    "as long as the others (a file: truncate -s), then grapnel store rebuild --from "
+	    "as long as the others (a file: truncate -s %llu), then grapnel store rebuild --from "
 	    "the number of a whole one; or give size=%llu to use so many bytes of each",
-	    k + 1, r->set.uri[k], (unsigned long long)has, (unsigned long long)want,
-	    size ? "size= says" : r->set.uri[first], (unsigned long long)(has < want ? has : want));
+	    k + 1, set->uri[k], (unsigned long long)has, (unsigned long long)want,
+	    size ? "size= says" : set->uri[first], (unsigned long long)(has > want ? has : want),
+	    (unsigned long long)(has < want ? has : want));
 }
 
 static int check_sizes(struct gn_replica *r, uint64_t size, struct gn_error *error)
@@ -183,7 +185,7 @@ static int check_sizes(struct gn_replica *r, uint64_t size, struct gn_error *err
 		first++;
 	for (unsigned k = first; k < r->set.members && !rc; k++)
 		if (r->set.member[k])
-			rc = check_size(r, k, first, size, error);
+			rc = gn_replica_check_size(&r->set, k, first, size, error);
 	r->set.base.view.capacity_bytes = size ? size : r->set.member[first]->view.capacity_bytes;
 	return rc;
 }

@@ -28,4 +28,9 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 /* gn_replica_open_count - how many members were opened. */
 int gn_replica_open_count(const struct gn_replica *r);
 
+/* gn_replica_check_size - refuse member k if it has not the bytes of member first, or fewer than size (0:
+ * none). */
+int gn_replica_check_size(const struct gn_set *set, unsigned k, unsigned first, uint64_t size,
+                          struct gn_error *error);
+
 #endif

@@ -182,16 +182,17 @@ static struct piece piece_of(const struct gn_store *store, uint64_t offset, size
 	return p;
 }
 
-static int stripe_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+/* @write  1: the bytes of the host go to the members; 0: they come from there */
+static int stripe_move(struct gn_store *store, uint64_t offset, char *at, size_t bytes, int write,
                        struct gn_error *error)
 {
-	char *at = (char *)to;
 	int rc = 0;
 
 	while (bytes && !rc) {
 		const struct piece p = piece_of(store, offset, bytes);
 
-		rc = gn_store_read_host(p.member, p.offset, at, p.bytes, error);
+		rc = write ? gn_store_write_host(p.member, p.offset, at, p.bytes, error)
+		           : gn_store_read_host(p.member, p.offset, at, p.bytes, error);
 		offset += p.bytes;
 		at += p.bytes;
 		bytes -= p.bytes;
@@ -199,21 +200,16 @@ static int stripe_read(struct gn_store *store, uint64_t offset, void *to, size_t
 	return rc;
 }
 
+static int stripe_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+                       struct gn_error *error)
+{
+	return stripe_move(store, offset, (char *)to, bytes, 0, error);
+}
+
 static int stripe_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
                         struct gn_error *error)
 {
-	const char *at = (const char *)from;
-	int rc = 0;
-
-	while (bytes && !rc) {
-		const struct piece p = piece_of(store, offset, bytes);
-
-		rc = gn_store_write_host(p.member, p.offset, at, p.bytes, error);
-		offset += p.bytes;
-		at += p.bytes;
-		bytes -= p.bytes;
-	}
-	return rc;
+	return stripe_move(store, offset, (char *)(uintptr_t)from, bytes, 1, error);
 }
 
 const struct gn_store_ops gn_store_stripe = {"stripe",
