@@ -120,6 +120,14 @@ static void an_array_with_write_back_is_on_every_member(void **state)
 
 /* ---- failures while in use ---- */
 
+/* Options with a plan of faults, which has none yet. */
+static void plan_faults(struct gn_store_options *options, struct gn_fault_plan *plan)
+{
+	memset(options, 0, sizeof *options);
+	memset(plan, 0, sizeof *plan);
+	options->faults = plan;
+}
+
 /* One of these members fails from its n-th command on: nobody notices, and the file says that it is stale. */
 static void live_through(struct store_test *t, unsigned members, const struct gn_fault_plan *plan, int *out)
 {
@@ -191,9 +199,7 @@ static void two_of_three_may_fail(void **state)
 	struct gn_fault_plan plan;
 	struct walk_test w;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	for (plan.members = 3; plan.members <= 6; plan.members = plan.members == 3 ? 5 : plan.members + 1) {
 		plan.first = plan.members * 3;
@@ -217,9 +223,7 @@ static void when_the_last_fails_the_caller_hears_of_it(void **state)
 	struct gn_fault_plan plan;
 	struct lanes_outcome o;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	for (uint64_t first = 0; first < 8; first += 7) {
 		plan.first = first;
@@ -243,9 +247,7 @@ static void no_wrong_bytes_come_when_all_may_fail(void **state)
 	struct gn_fault_plan plan;
 	struct walk_test w;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 60000;
 	plan.torn_ppm = 60000;
 	for (plan.seed = 1; plan.seed <= few_drawn(3, 20); plan.seed++) {
@@ -266,9 +268,7 @@ static void a_member_that_is_lost_is_left_out_after_its_deadline(void **state)
 	struct gn_store_member member;
 	struct gn_fault_plan plan;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	options.timeout_ns = 3000000000u;
 	plan.drop_ppm = 1000000;
 	plan.members = 1;
@@ -291,9 +291,7 @@ static void what_failed_is_told(void **state)
 	struct gn_store_member member;
 	struct gn_fault_plan plan;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	plan.members = 2;
 	open_uri(t, "replica:memq:64K,memq:64K?depth=8", &options);
@@ -376,9 +374,7 @@ static void a_read_that_is_late_makes_no_member_stale(void **state)
 	unsigned char got[16];
 
 	needs_cpu(t);
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	options.timeout_ns = 3000000000u;
 	plan.drop_ppm = 1000000;
 	plan.members = 1;
