@@ -2,6 +2,8 @@
 # grapnel add: all words of C are in the store behind it, whatever the store and the room in the cache. Usage: add.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -49,19 +51,7 @@ done
 [ -z "$(find . -name 'grapnel-*')" ] || { echo 'a temporary file is left'; exit 1; }
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" add "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel add $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals add kept.bin
 refuses 2 'data 5000: give a multiple of a page of 4096 bytes' --data 5000
 refuses 2 'data 0: give a size' --data 0
 refuses 2 '[Tt]oo many arguments' --data 4K more

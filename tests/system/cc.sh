@@ -3,6 +3,8 @@
 # store and the room in the cache. What it refuses it names, and then nothing is written. Usage: cc.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -66,19 +68,7 @@ grep -q '^  verified  .*reference' said
 "$grapnel" cc kron.gng --mode auto --store host --explain | grep -q '^auto: '
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" cc "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel cc $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals cc kept.bin
 refuses 2 'no graph given'
 refuses 2 'algorithm best: give afforest or sv' kron.gng --algorithm best
 refuses 2 'too many arguments' kron.gng two.gng

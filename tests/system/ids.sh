@@ -3,6 +3,8 @@
 # both. What cannot have such ids, and what has too many vertices, is refused. Usage: ids.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -56,18 +58,7 @@ echo "$runs runs agree"
 "$grapnel" cc wide.gng --json - | grep -q '"id_bits": 64'
 "$grapnel" cc narrow.gng --json - | grep -q '"id_bits": 32'
 
-# refuses STATUS WORDS OPTION... - it ends with this status and says the words.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" "$@" >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ -s out ]; then
-    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals '' ''
 refuses 2 'ids 48: give 32 or 64' convert narrow.gng out.gng --ids 48
 refuses 2 'out.bcsr cannot have such ids' convert narrow.gng out.bcsr --ids 64
 refuses 2 'out.bel cannot have such ids' convert narrow.gng out.bel --ids 32

@@ -3,6 +3,8 @@
 # the cache and the number of passes. What they refuse they name, and then nothing is written. Usage: matrix.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -96,19 +98,7 @@ done
 cmp 4K.out plain4.bin.out || { echo 'a matrix file named 4K is not read'; exit 1; }
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS JOB OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals '' kept.bin
 refuses 2 'no size given' mvt
 refuses 2 'no size given' mvt ones.bin --rows 40
 refuses 2 'rows 0: give a whole number from 1' mvt --rows 0 --columns 4

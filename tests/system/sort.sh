@@ -2,6 +2,8 @@
 # grapnel sort equals sort(1), whatever the store, the memory and the room in the cache. Usage: sort.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -57,19 +59,7 @@ grep -q '"needed_bytes": 8000' report.json || { echo 'keys that fit do not move 
 [ -z "$(find . -name 'grapnel-*')" ] || { echo 'a temporary file is left'; exit 1; }
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" sort "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel sort $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals sort kept.bin
 head -c 39999 keys.bin >ragged.bin
 : >empty.bin
 refuses 2 'no keys; give' --type u64

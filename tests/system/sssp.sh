@@ -3,6 +3,8 @@
 # the room in the cache. What it refuses it names, and then nothing is written. Usage: sssp.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -91,19 +93,7 @@ grep -q '^  verified  .*reference' said
 "$grapnel" sssp kron.gng --mode auto --store host --explain | grep -q '^auto: '
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" sssp "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel sssp $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals sssp kept.bin
 refuses 2 'no graph given'
 refuses 2 'too many arguments' kron.gng two.gng
 for delta in 0 -1 nan inf 1x ''; do

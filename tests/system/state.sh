@@ -3,6 +3,8 @@
 # job with its state on the machine, for narrow and wide warps. Usage: state.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -72,18 +74,7 @@ for left in grapnel-state*; do
 done
 
 # ---- what is refused ----
-# refuses STATUS WORDS OPTION... - it ends with this status and says the words.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" "$@" >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ -s out ]; then
-    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals '' ''
 refuses 2 'state disk: give device, host or file' cc kron.gng --state disk
 refuses 2 'give one of these too' cc kron.gng --state-cache 1M
 refuses 2 'leave --state out' cc kron.gng --state host --baseline incore

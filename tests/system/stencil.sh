@@ -2,6 +2,8 @@
 # grapnel stencil equals plain loops, whatever the store and the room in the cache. Usage: stencil.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/refused.sh"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -45,19 +47,7 @@ done
 [ -z "$(find . -name 'grapnel-*')" ] || { echo 'a temporary file is left'; exit 1; }
 
 # ---- what is refused ----
-echo keep >kept.bin
-# refuses STATUS WORDS OPTION... - it ends with this status, says the words, and leaves --out as it was.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  "$grapnel" stencil "$@" --out kept.bin >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qE -e "$words" err || [ "$(cat kept.bin)" != keep ] || [ -s out ]; then
-    echo "grapnel stencil $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    exit 1
-  fi
-}
+refusals stencil kept.bin
 refuses 2 'no size given' --rows 4
 refuses 2 'rows 0: give' --rows 0 --columns 4
 refuses 2 'steps 0: give' --rows 4 --columns 4 --steps 0
