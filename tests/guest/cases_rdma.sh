@@ -155,6 +155,7 @@ case_rdma_refused() {
 
 # during CASE URI COMMAND... - run a case of rdma_check, and the command once the case says "loaded".
 during() {
+  : >/tmp/during.log # or what the last one said would be taken for this one's
   rdma_check "$1" "$2" >/tmp/during.log 2>&1 &
   checking=$!
   shift 2
