@@ -38,9 +38,10 @@
  *
  * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`; each queue pair has a
  * connection of its own. The library must have been built with librdmacm. Transfers over a connection that is
- * lost fail with GN_NVME_HOST_PATH; they are not tried again. The store connects again, and goes on if the
- * server holds what it was given. If it may have lost bytes, all accesses fail until the store is closed
- * and opened again (docs/rdma.md). What was written is in the server's file after gn_store_flush.
+ * lost fail with GN_NVME_HOST_PATH; they are not tried again. As long as a write that was broken off may
+ * still land, all other writes fail so, too. The store connects again, and goes on if the server holds what
+ * it was given. If it may have lost bytes, all accesses fail until the store is closed and opened again
+ * (docs/rdma.md). What was written is in the server's file after gn_store_flush.
  *
  * For peer: `size=SIZE` (needed), `ro`, and for several GPUs, as in `peer:0+1?size=128G`, `unit=SIZE` (a
  * power of two from 2M to 1G; 32M by default): the first unit of the bytes lies on the first GPU named, the
@@ -233,8 +234,9 @@ const char *gn_store_path(const struct gn_store *store);
 /*
  * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
  * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Device memory
- * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC; from nvme: also
- * -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land), -GN_ENODEV.
+ * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC; from nvme: and
+ * rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land),
+ * -GN_ENODEV.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);

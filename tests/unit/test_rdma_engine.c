@@ -132,7 +132,7 @@ static void connect_lane(unsigned k)
 	lane->link.address = ADDRESS;
 	lane->link.key = KEY;
 	lane->memory = &fake.mr;
-	lane->link.state = GN_LINK_UP;
+	gn_link_rise(&lane->link);
 }
 
 static int open_engine(void **state)
@@ -384,6 +384,75 @@ static void others_may_break_a_link(void **state)
 	}
 }
 
+/*
+ * A write that was broken off may still land: no other link writes before the server has accepted the broken
+ * one anew. Reads go on.
+ */
+static void no_newer_write_overtakes_a_broken_one(void **state)
+{
+	struct gn_link *link = &engine->lane[0].link;
+
+	(void)state;
+	fake.mute = 1;
+	start(1, 0, GN_NVME_WRITE);
+	start(2, 0, GN_NVME_READ);
+	turn();
+	pthread_mutex_lock(&link->mutex);
+	gn_link_break(link, "the network is away");
+	pthread_mutex_unlock(&link->mutex);
+	turn();
+	assert_int_equal(take_finished(), 2);
+	start(3, 1, GN_NVME_WRITE);
+	start(4, 1, GN_NVME_READ);
+	fake.mute = 0;
+	turn();
+	assert_int_equal(take_finished(), 2);
+	assert_int_equal(request[3].status, GN_NVME_HOST_PATH | GN_NVME_DO_NOT_RETRY);
+	assert_int_equal(request[4].status, GN_NVME_OK);
+	connect_lane(0);
+	start(5, 1, GN_NVME_WRITE);
+	turn();
+	assert_int_equal(take_finished(), 1);
+	assert_int_equal(request[5].status, GN_NVME_OK);
+}
+
+/* Writes that have succeeded cannot land again, and reads change nothing. */
+static void a_link_without_writes_leaves_no_doubt(void **state)
+{
+	struct gn_link *link = &engine->lane[0].link;
+
+	(void)state;
+	start(1, 0, GN_NVME_WRITE);
+	turn();
+	fake.mute = 1;
+	start(2, 0, GN_NVME_READ);
+	turn();
+	pthread_mutex_lock(&link->mutex);
+	gn_link_break(link, "the network is away");
+	pthread_mutex_unlock(&link->mutex);
+	turn();
+	start(3, 1, GN_NVME_WRITE);
+	fake.mute = 0;
+	turn();
+	assert_int_equal(take_finished(), 3);
+	assert_int_equal(request[3].status, GN_NVME_OK);
+}
+
+/* A write that fails is in doubt before whoever waits for it can know that. */
+static void a_write_that_fails_is_in_doubt(void **state)
+{
+	(void)state;
+	fake.fails = IBV_WC_RETRY_EXC_ERR;
+	start(1, 0, GN_NVME_WRITE);
+	turn();
+	assert_int_equal(take_finished(), 1);
+	assert_true(gn_peer_is_in_doubt(&peer));
+	start(2, 1, GN_NVME_WRITE);
+	turn();
+	assert_int_equal(take_finished(), 1);
+	assert_int_equal(request[2].status, GN_NVME_HOST_PATH | GN_NVME_DO_NOT_RETRY);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_engine, close_engine)
 
 int main(void)
@@ -398,6 +467,9 @@ int main(void)
 	    CASE(silence_ends),
 	    CASE(what_the_device_does_not_take_fails),
 	    CASE(others_may_break_a_link),
+	    CASE(no_newer_write_overtakes_a_broken_one),
+	    CASE(a_link_without_writes_leaves_no_doubt),
+	    CASE(a_write_that_fails_is_in_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,7 @@ static void fill_work(struct gn_rdma_engine *e, struct gn_lane *lane, struct gn_
 	wr->wr_id = id_of(e, lane, k);
 	wr->sg_list = &e->piece[(size_t)at * e->peer->pieces];
 	lane->flight[k].bytes = fill_pieces(lane, r, e->peer->pieces, wr);
+	lane->link.writes += r->opcode == GN_NVME_WRITE;
 	wr->opcode = r->opcode == GN_NVME_READ    ? IBV_WR_RDMA_READ
 	             : r->opcode == GN_NVME_WRITE ? IBV_WR_RDMA_WRITE
 	                                          : IBV_WR_SEND;
@@ -126,8 +127,14 @@ static uint32_t post_chain(struct gn_rdma_engine *e, struct gn_lane *lane)
 	uint32_t n = 0;
 	int rc;
 
-	for (; n < GN_RDMA_CHAIN && lane->free < lane->link.depth && lane->todo.first; n++)
-		fill_work(e, lane, gn_request_pop(&lane->todo), n);
+	while (n < GN_RDMA_CHAIN && lane->free < lane->link.depth && lane->todo.first) {
+		struct gn_request *r = gn_request_pop(&lane->todo);
+
+		if (r->opcode == GN_NVME_WRITE && gn_peer_is_in_doubt(e->peer))
+			finish(e, r, LINK_LOST);
+		else
+			fill_work(e, lane, r, n++);
+	}
 	if (!n)
 		return 0;
 	if (!lane->link.in_flight)
@@ -194,6 +201,7 @@ static void end_work(struct gn_rdma_engine *e, struct gn_lane *lane, uint32_t k,
 		finish(e, r, gn_rdma_status(status));
 		return;
 	}
+	lane->link.writes -= r->opcode == GN_NVME_WRITE;
 	gn_request_advance(r, bytes);
 	if (r->bytes)
 		gn_request_push(&lane->todo, r);
@@ -239,6 +247,7 @@ static void settle(struct gn_rdma_engine *e, struct gn_lane *lane)
 	lane->generation++;
 	if (lane->link.in_flight) /* its engine reads it without the mutex */
 		lane->link.in_flight = 0;
+	lane->link.writes = 0;
 	lane->link.state = GN_LINK_DOWN;
 }
 

@@ -299,9 +299,7 @@ int gn_link_join(struct gn_link *link, struct gn_error *error)
 		gn_link_close(link);
 		return rc;
 	}
-	pthread_mutex_lock(&link->mutex);
-	link->state = GN_LINK_UP;
-	pthread_mutex_unlock(&link->mutex);
+	gn_link_rise(link);
 	return 0;
 }
 
@@ -318,11 +316,26 @@ void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, ui
 	pthread_mutex_init(&link->mutex, NULL);
 }
 
+void gn_link_rise(struct gn_link *link)
+{
+	pthread_mutex_lock(&link->mutex);
+	link->state = GN_LINK_UP;
+	link->connection++;
+	if (link->in_doubt)
+		gn_peer_doubt(link->peer, -1);
+	link->in_doubt = 0;
+	pthread_mutex_unlock(&link->mutex);
+}
+
 void gn_link_break(struct gn_link *link, const char *why)
 {
 	if (link->state != GN_LINK_UP)
 		return;
 	link->state = GN_LINK_BROKEN;
+	if (link->writes) {
+		link->in_doubt = 1;
+		gn_peer_doubt(link->peer, 1);
+	}
 	gn_peer_lost(link->peer, why);
 }
 

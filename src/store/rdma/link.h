@@ -5,6 +5,13 @@
  * A link is up, broken or down. A thread that sees a failure marks it as broken. A broken link still has its
  * queue pair, and the device may still move data of its transfers. When the queue pair is destroyed the
  * device moves no more. Then the link is down, and can be connected again.
+ *
+ * What has left the device may still be in the network, and land as long as the server's queue pair is there.
+ * So a link that breaks with writes in flight is in doubt until it is up again: the server destroys the old
+ * queue pair before it accepts the same link anew. While a link is in doubt no link of the store writes.
+ * A write that was broken off ends after its link is in doubt, and a queue's writes are held against the
+ * doubts after they were fetched. So whoever knows that the old write has failed posts a newer one too late
+ * to pass: it is refused until the old one can no longer land.
  */
 #ifndef GN_STORE_RDMA_LINK_H
 #define GN_STORE_RDMA_LINK_H
@@ -36,6 +43,7 @@ struct gn_peer {
 	char lost[300];
 	uint32_t
 	    gone; /* 1: another instance of the region is there, or none: the store must be opened again */
+	uint32_t doubts; /* links in doubt; those who only look hold no mutex */
 };
 
 enum gn_link_state { GN_LINK_DOWN, GN_LINK_UP, GN_LINK_BROKEN };
@@ -47,7 +55,10 @@ struct gn_link {
 	/* The mutex guards the state, the queue pair, and what is posted to it. */
 	pthread_mutex_t mutex;
 	enum gn_link_state state;
-	uint32_t in_flight; /* work requests that were posted and did not complete */
+	uint32_t in_flight;  /* work requests that were posted and did not complete */
+	uint32_t writes;     /* that were posted and did not succeed */
+	uint32_t in_doubt;   /* 1: it broke with writes in flight, and was not up since */
+	uint32_t connection; /* counts how often it was up */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct ibv_qp *qp;
@@ -81,6 +92,13 @@ int gn_peer_say(struct gn_peer *peer, struct gn_error *error);
 /* gn_peer_is_gone - must the store be opened again? Any thread. */
 int gn_peer_is_gone(const struct gn_peer *peer);
 
+/* gn_peer_doubt - count a link that is in doubt now (1) or no longer (-1). Any thread. */
+void gn_peer_doubt(struct gn_peer *peer, int change);
+
+/* gn_peer_is_in_doubt - may a write of a broken link still land? Any thread; it has fetched what it asks for.
+ */
+int gn_peer_is_in_doubt(const struct gn_peer *peer);
+
 void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, uint16_t flags);
 
 /*
@@ -92,6 +110,10 @@ void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, ui
  */
 int gn_link_resolve(struct gn_link *link, struct gn_error *error);
 int gn_link_join(struct gn_link *link, struct gn_error *error);
+
+/* gn_link_rise - the server has accepted the link: it is up, and what an earlier connection sent has ended.
+ */
+void gn_link_rise(struct gn_link *link);
 
 /* gn_link_break - from now on nothing is posted. Only the first reason is kept. The mutex is held. */
 void gn_link_break(struct gn_link *link, const char *why);

@@ -45,6 +45,18 @@ int gn_peer_is_gone(const struct gn_peer *peer)
 	return simt_load_acquire_sys_u32(&peer->gone) != 0;
 }
 
+void gn_peer_doubt(struct gn_peer *peer, int change)
+{
+	pthread_mutex_lock(&peer->mutex);
+	simt_store_release_sys_u32(&peer->doubts, peer->doubts + (uint32_t)change);
+	pthread_mutex_unlock(&peer->mutex);
+}
+
+int gn_peer_is_in_doubt(const struct gn_peer *peer)
+{
+	return simt_load_acquire_sys_u32(&peer->doubts) != 0;
+}
+
 int gn_peer_say(struct gn_peer *peer, struct gn_error *error)
 {
 	int rc;

@@ -17,6 +17,7 @@ struct rdma_store {
 	struct gn_pairs pairs;
 	struct gn_keeper keeper;
 	uint16_t links; /* numbers that were given to links; 0 is the control's */
+	int apart;      /* the host does not reach what kernels keep of their queue pairs */
 };
 
 static struct rdma_store *rdma_of(struct gn_store *store)
@@ -76,6 +77,7 @@ static int check_rights(struct rdma_store *s, const struct gn_store_settings *se
 
 static int open_all(struct rdma_store *s, const struct gn_store_settings *settings, struct gn_error *error)
 {
+	struct simt_info machine;
 	int rc = gn_control_open(&s->control, &s->peer, error);
 
 	rc = rc ? rc : check_rights(s, settings, error);
@@ -93,6 +95,8 @@ static int open_all(struct rdma_store *s, const struct gn_store_settings *settin
 	if (rc)
 		return rc;
 	gn_pairs_view(&s->pairs, settings, &s->medium, &s->base.view);
+	simt_describe(s->base.machine, &machine);
+	s->apart = (int)machine.is_cuda;
 	describe(s);
 	return 0;
 }
@@ -149,10 +153,29 @@ static int rdma_read(struct gn_store *store, uint64_t offset, void *to, size_t b
 	return gn_control_read(&rdma_of(store)->control, offset, to, bytes, error);
 }
 
+/* A kernel's write that has only timed out is still under way, and over another connection. */
+static int check_hazard(struct rdma_store *s, uint64_t offset, size_t bytes, struct gn_error *error)
+{
+	const uint64_t first = offset / s->base.view.block_bytes,
+	               blocks = bytes / s->base.view.block_bytes + 2;
+
+	for (uint32_t k = 0; k < s->pairs.count && !s->apart; k++)
+		if (gn_nvmeq_write_hazard(&s->pairs.queue[k], first,
+		                          blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX))
+			return gn_error_set(error, -GN_EBUSY,
+			                    "%s: a write of a kernel to these blocks has timed out and may "
+			                    "still land; try again when it has ended",
+			                    s->peer.label);
+	return 0;
+}
+
 static int rdma_write(struct gn_store *store, uint64_t offset, const void *from, size_t bytes,
                       struct gn_error *error)
 {
-	return gn_control_write(&rdma_of(store)->control, offset, from, bytes, error);
+	struct rdma_store *s = rdma_of(store);
+	int rc = check_hazard(s, offset, bytes, error);
+
+	return rc ? rc : gn_control_write(&s->control, offset, from, bytes, error);
 }
 
 static int rdma_flush(struct gn_store *store, struct gn_error *error)
