@@ -36,12 +36,13 @@
  * host that timed out, nor the host those of kernels; after one, close the store before you write these
  * blocks from the other side.
  *
- * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`; each queue pair has a
- * connection of its own. The library must have been built with librdmacm. Transfers over a connection that is
- * lost fail with GN_NVME_HOST_PATH; they are not tried again. As long as a write that was broken off may
- * still land, all other writes fail so, too. The store connects again, and goes on if the server holds what
- * it was given. If it may have lost bytes, all accesses fail until the store is closed and opened again
- * (docs/rdma.md). What was written is in the server's file after gn_store_flush.
+ * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`, and `flush=MS`, the most
+ * that a server may take for a flush (10 minutes by default). Each queue pair has a connection of its own.
+ * The library must have been built with librdmacm. Transfers over a connection that is lost fail with
+ * GN_NVME_HOST_PATH; they are not tried again. As long as a write that was broken off may still land, all
+ * other writes fail so, too. The store connects again, and goes on if the server holds what it was given. If
+ * it may have lost bytes, all accesses fail until the store is closed and opened again (docs/rdma.md). What
+ * was written is in the server's file after gn_store_flush.
  *
  * For peer: `size=SIZE` (needed), `ro`, and for several GPUs, as in `peer:0+1?size=128G`, `unit=SIZE` (a
  * power of two from 2M to 1G; 32M by default): the first unit of the bytes lies on the first GPU named, the
@@ -246,8 +247,9 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
  * Managed memory comes back to host memory (memory= above), while no kernel uses it.
- * Returns 0, -GN_EIO, -GN_ENOSPC. Every later call returns a failure again, because the system reports bytes
- * that it could not write only once.
+ * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma: alone). Every later call returns a failure again,
+ * because the system reports bytes that it could not write only once; but not of rdma:, whose server
+ * remembers them: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 

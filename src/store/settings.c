@@ -6,6 +6,7 @@
 
 enum { DEFAULT_TRANSFER = 64 << 10 };
 #define DEFAULT_TIMEOUT_NS 10000000000u
+#define DEFAULT_FLUSH_NS 600000000000u
 
 struct option {
 	unsigned bit;
@@ -25,6 +26,7 @@ static const struct option table[] = {
     {GN_OPTION_TRANSFER, "transfer", "transfer=SIZE", "SIZE from 1 to 2M"},
     {GN_OPTION_IO, "io", "io=uring|threads", "uring or threads"},
     {GN_OPTION_MEMORY, "memory", "memory=pinned|device|managed|read-mostly", "one of the words"},
+    {GN_OPTION_FLUSH, "flush", "flush=MS", "MS milliseconds from 1 to 1000000000"},
     {GN_OPTION_NAMESPACE, "ns", "ns=N", "N a namespace, from 1"},
     {GN_OPTION_SIZE, "size", "size=SIZE", "SIZE for example 64G"},
     {GN_OPTION_UNIT, "unit", "unit=SIZE", "SIZE a power of two from 2M to 1G"},
@@ -128,6 +130,10 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 		rc = parse_number(value, 1, 1000000000, &number);
 		s->options.timeout_ns = number * 1000000;
 		return rc;
+	case GN_OPTION_FLUSH:
+		rc = parse_number(value, 1, 1000000000, &number);
+		s->flush_ns = number * 1000000;
+		return rc;
 	case GN_OPTION_THREADS:
 		rc = parse_number(value, 1, 64, &number);
 		s->threads = (unsigned)number;
@@ -171,6 +177,7 @@ int gn_store_settings_make(struct gn_store_settings *settings, const struct gn_s
 	settings->direct = -1;
 	settings->memory = GN_MEMORY_UNSAID;
 	settings->nsid = 1;
+	settings->flush_ns = DEFAULT_FLUSH_NS;
 	if (options)
 		settings->options = *options;
 	if (!settings->options.transfer_bytes)

@@ -28,6 +28,7 @@ enum gn_store_option {
 	GN_OPTION_NAMESPACE = 1 << 10,
 	GN_OPTION_SIZE = 1 << 11,
 	GN_OPTION_UNIT = 1 << 12,
+	GN_OPTION_FLUSH = 1 << 13,
 	/* Options of every store behind queue pairs. */
 	GN_OPTIONS_QUEUES =
 	    GN_OPTION_QUEUES | GN_OPTION_DEPTH | GN_OPTION_TIMEOUT | GN_OPTION_THREADS | GN_OPTION_TRANSFER
@@ -57,6 +58,7 @@ struct gn_store_settings {
 	uint32_t nsid;       /* of a drive's namespace, from 1 */
 	uint64_t size_bytes; /* of peer: memory; 0: not given */
 	uint64_t unit_bytes; /* of peer: memory that lies together; 0: not given */
+	uint64_t flush_ns; /* the most that a server may take for a flush */
 };
 
 /*

@@ -198,7 +198,7 @@ int gn_store_flush(struct gn_store *store, struct gn_error *error)
 	int rc;
 
 	pthread_mutex_lock(&store->flushing);
-	if (store->unsure)
+	if (store->unsure && !store->flushes_again)
 		gn_error_set(
 		    error, store->unsure,
 		    "%s: an earlier attempt to make the data durable failed, and bytes written before it may "

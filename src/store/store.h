@@ -24,6 +24,9 @@ struct gn_store {
 	/* Used by store.c only: one flush at a time; unsure is the code of a failed flush, or 0. */
 	pthread_mutex_t flushing;
 	int unsure;
+	/* Set by open. 1: a flush covers all that was written, also what a flush that failed has left behind.
+	 */
+	int flushes_again;
 };
 
 /*

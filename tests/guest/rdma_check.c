@@ -325,7 +325,8 @@ static void case_rights(const char *text)
 
 	must(gn_uri_parse(&uri, text, &error), "URI");
 	must(gn_rdma_address_parse(&address, uri.path, &error), "address");
-	must(gn_peer_init(&peer, &address, 10 * (uint64_t)SECOND_NS, &error), "peer");
+	must(gn_peer_init(&peer, &address, 10 * (uint64_t)SECOND_NS, 60 * (uint64_t)SECOND_NS, &error),
+	     "peer");
 	must(gn_control_open(&control, &peer, &error), "open");
 	end = peer.region.bytes;
 	must(gn_control_read(&control, end - 512, host, 512, &error), "the last bytes");

@@ -3,10 +3,12 @@ foreach(name store_uri store_open store_memory store_peer store_transfer store_s
         rdma_words)
   gn_unit(${name})
 endforeach()
-if(GN_RDMA_FOUND) # the device is faked: the engine's own calls of the library for which it would want one go elsewhere
-  gn_unit(rdma_engine)
-  target_link_libraries(test_rdma_engine PRIVATE PkgConfig::RDMA)
-  target_link_options(test_rdma_engine PRIVATE LINKER:--wrap=ibv_create_cq LINKER:--wrap=ibv_destroy_cq)
+if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would want one go elsewhere
+  foreach(name rdma_engine rdma_control)
+    gn_unit(${name})
+    target_link_libraries(test_${name} PRIVATE PkgConfig::RDMA)
+    target_link_options(test_${name} PRIVATE LINKER:--wrap=ibv_create_cq LINKER:--wrap=ibv_destroy_cq)
+  endforeach()
 endif()
 if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own
   add_test(NAME device_store_peer COMMAND test_store_peer)

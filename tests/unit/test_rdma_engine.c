@@ -145,7 +145,7 @@ static int open_engine(void **state)
 	fake.verbs.ops.post_send = fake_post;
 	fake.verbs.ops.poll_cq = fake_poll;
 	fake.mr.lkey = MEMORY_KEY;
-	assert_int_equal(gn_peer_init(&peer, &address, 1000000000, NULL), 0);
+	assert_int_equal(gn_peer_init(&peer, &address, 1000000000, 1000000000, NULL), 0);
 	peer.verbs = &fake.verbs;
 	peer.pieces = PIECES;
 	peer.work = DEPTH;

@@ -9,18 +9,13 @@
 #include <grapnel/nvme.h>
 #include <grapnel/simt.h>
 
-enum { BUFFER = 1 << 20, PAGE = 4096, DEPTH = 8 };
+enum { PAGE = 4096, DEPTH = 8 };
 #define TURN_NS 1000000u
 #define PAUSE_NS 10000000
 
 static struct gn_lane *lane_of(const struct gn_control *c)
 {
 	return c->engine->lane;
-}
-
-static char *note_at(const struct gn_control *c, uint32_t k)
-{
-	return c->buffer + BUFFER + k * GN_HELLO_NOTE_BYTES;
 }
 
 static void pause_a_while(void)
@@ -59,10 +54,10 @@ static int failed(struct gn_control *c, uint32_t status, struct gn_error *error)
 	    "%s: the transfer failed: %s", c->peer->label, gn_nvme_status_text(status & GN_NVME_STATUS_MASK));
 }
 
-/* The same until it succeeds: a connection that is lost may come back. */
-static int insist(struct gn_control *c, uint8_t opcode, uint64_t offset, char *memory, uint32_t bytes,
-                  struct gn_error *error)
+int gn_control_insist(struct gn_control *control, uint8_t opcode, uint64_t offset, char *memory,
+                      uint32_t bytes, struct gn_error *error)
 {
+	struct gn_control *c = control;
 	const uint64_t deadline = simt_clock_ns() + c->peer->timeout_ns;
 
 	for (;;) {
@@ -82,7 +77,7 @@ static int insist(struct gn_control *c, uint8_t opcode, uint64_t offset, char *m
 
 static uint32_t part_of(size_t bytes)
 {
-	return bytes < BUFFER ? (uint32_t)bytes : (uint32_t)BUFFER;
+	return bytes < GN_CONTROL_BUFFER ? (uint32_t)bytes : (uint32_t)GN_CONTROL_BUFFER;
 }
 
 int gn_control_read(struct gn_control *control, uint64_t offset, void *to, size_t bytes,
@@ -94,7 +89,7 @@ int gn_control_read(struct gn_control *control, uint64_t offset, void *to, size_
 	pthread_mutex_lock(&control->mutex);
 	for (uint32_t n; bytes && !rc; bytes -= n, offset += n, at += n) {
 		n = part_of(bytes);
-		rc = insist(control, GN_NVME_READ, offset, control->buffer, n, error);
+		rc = gn_control_insist(control, GN_NVME_READ, offset, control->buffer, n, error);
 		if (!rc)
 			memcpy(at, control->buffer, n);
 	}
@@ -112,144 +107,8 @@ int gn_control_write(struct gn_control *control, uint64_t offset, const void *fr
 	for (uint32_t n; bytes && !rc; bytes -= n, offset += n, at += n) {
 		n = part_of(bytes);
 		memcpy(control->buffer, at, n);
-		rc = insist(control, GN_NVME_WRITE, offset, control->buffer, n, error);
+		rc = gn_control_insist(control, GN_NVME_WRITE, offset, control->buffer, n, error);
 	}
-	pthread_mutex_unlock(&control->mutex);
-	return rc;
-}
-
-/* ---- flush ---- */
-
-/* Post the receive of a note. The link is not used by others, or its mutex is held. */
-static int receive(struct gn_control *c, struct gn_link *l, uint32_t k)
-{
-	struct ibv_recv_wr wr, *bad;
-	struct ibv_sge piece;
-
-	memset(&wr, 0, sizeof wr);
-	piece.addr = (uint64_t)(uintptr_t)note_at(c, k);
-	piece.length = GN_HELLO_NOTE_BYTES;
-	piece.lkey = lane_of(c)->memory->lkey;
-	wr.wr_id = k;
-	wr.sg_list = &piece;
-	wr.num_sge = 1;
-	return ibv_post_recv(l->qp, &wr, &bad) ? -GN_EIO : 0;
-}
-
-static int prepare(struct gn_link *l)
-{
-	struct gn_control *c = (struct gn_control *)l->user;
-	struct ibv_wc old;
-	int rc = 0;
-
-	/* The receives of an earlier connection have ended; nobody may have taken that from the queue. */
-	while (ibv_poll_cq(c->arrived, 1, &old) == 1)
-		;
-	for (uint32_t k = 0; k < GN_CONTROL_NOTES && !rc; k++)
-		rc = receive(c, l, k);
-	return rc;
-}
-
-/* Take a note that has arrived. Returns 1 if there was one. */
-static int take_note(struct gn_control *c, struct gn_hello_note *note)
-{
-	struct gn_link *l = &lane_of(c)->link;
-	struct ibv_wc wc;
-	int rc = -GN_EBADMSG;
-
-	if (ibv_poll_cq(c->arrived, 1, &wc) != 1 || wc.status != IBV_WC_SUCCESS ||
-	    wc.wr_id >= GN_CONTROL_NOTES)
-		return 0;
-	pthread_mutex_lock(&l->mutex);
-	if (l->state == GN_LINK_UP && l->qp && l->qp->qp_num == wc.qp_num) {
-		rc = gn_hello_get_note(note_at(c, (uint32_t)wc.wr_id), wc.byte_len, note);
-		receive(c, l, (uint32_t)wc.wr_id);
-	}
-	pthread_mutex_unlock(&l->mutex);
-	return !rc;
-}
-
-static int is_up(struct gn_control *c)
-{
-	struct gn_link *l = &lane_of(c)->link;
-	int up;
-
-	pthread_mutex_lock(&l->mutex);
-	up = l->state == GN_LINK_UP;
-	pthread_mutex_unlock(&l->mutex);
-	return up;
-}
-
-/* Wait for the end of this flush. Returns 1 if there is one, with its code. */
-static int await_done(struct gn_control *c, int32_t *code)
-{
-	uint64_t deadline = simt_clock_ns() + c->peer->timeout_ns;
-	struct gn_hello_note note;
-
-	while (is_up(c) && simt_clock_ns() < deadline) {
-		if (!take_note(c, &note)) {
-			struct timespec pause = {0, 50000};
-
-			nanosleep(&pause, NULL);
-		} else if (note.number == c->flushes && note.kind == GN_HELLO_DONE) {
-			*code = note.code;
-			return 1;
-		} else if (note.kind == GN_HELLO_WORKING) {
-			deadline = simt_clock_ns() + c->peer->timeout_ns;
-		}
-	}
-	return 0;
-}
-
-static int no_end(struct gn_control *c, struct gn_error *error)
-{
-	struct gn_link *l = &lane_of(c)->link;
-
-	pthread_mutex_lock(&l->mutex);
-	gn_link_break(l, "the server did not answer a flush in time");
-	pthread_mutex_unlock(&l->mutex);
-	return gn_peer_say(c->peer, error);
-}
-
-static int verdict(struct gn_control *c, int32_t code, struct gn_error *error)
-{
-	return code ? gn_error_set(error, code == -GN_ENOSPC ? -GN_ENOSPC : -GN_EIO,
-	                           "%s: the server cannot write its file (%s); see what it printed",
-	                           c->peer->label, gn_error_name(code))
-	            : 0;
-}
-
-/* Ask the server to bring its memory into its file; again if the connection is lost meanwhile. */
-static int ask(struct gn_control *c, struct gn_error *error)
-{
-	const uint64_t deadline = simt_clock_ns() + c->peer->timeout_ns;
-	const struct gn_hello_note note = {GN_HELLO_FLUSH, ++c->flushes, 0};
-	char *out = note_at(c, GN_CONTROL_NOTES);
-	int32_t code = 0;
-
-	do {
-		int rc;
-
-		gn_hello_put_note((uint8_t *)out, &note);
-		rc = insist(c, GN_NVME_FLUSH, 0, out, GN_HELLO_NOTE_BYTES, error);
-		if (rc)
-			return rc;
-		if (await_done(c, &code))
-			return verdict(c, code, error);
-	} while (!is_up(c) && simt_clock_ns() < deadline);
-	return no_end(c, error);
-}
-
-int gn_control_flush(struct gn_control *control, struct gn_error *error)
-{
-	int rc;
-
-	pthread_mutex_lock(&control->mutex);
-	/* A read pushes what was written before it out of the server's device and into memory. */
-	rc = insist(control, GN_NVME_READ, 0, control->buffer, 1, error);
-	if (!rc && control->peer->region.flags & GN_HELLO_FILE &&
-	    !(control->peer->region.flags & GN_HELLO_READ_ONLY))
-		rc = ask(control, error);
 	pthread_mutex_unlock(&control->mutex);
 	return rc;
 }
@@ -274,14 +133,15 @@ static int make_notes(struct gn_control *c, struct gn_error *error)
 	void *memory = NULL;
 
 	c->arrived = ibv_create_cq(c->peer->verbs, 4 * GN_CONTROL_NOTES, NULL, NULL, 0);
-	if (!c->arrived || posix_memalign(&memory, PAGE, BUFFER + PAGE))
+	if (!c->arrived || posix_memalign(&memory, PAGE, GN_CONTROL_BUFFER + PAGE))
 		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory", c->peer->label);
-	memset(memory, 0, BUFFER + PAGE);
+	memset(memory, 0, GN_CONTROL_BUFFER + PAGE);
 	c->buffer = (char *)memory;
 	l->flags = GN_HELLO_CONTROL;
 	l->receive_cq = c->arrived;
 	l->user = c;
-	l->prepare = prepare;
+	l->prepare = gn_control_prepare;
+	l->part = gn_control_hear;
 	return 0;
 }
 
@@ -299,7 +159,7 @@ int gn_control_open(struct gn_control *control, struct gn_peer *peer, struct gn_
 	if (rc)
 		return rc;
 	memory.base = control->buffer;
-	memory.bytes = BUFFER + PAGE;
+	memory.bytes = GN_CONTROL_BUFFER + PAGE;
 	return gn_rdma_engine_connect(control->engine, &memory, error);
 }
 

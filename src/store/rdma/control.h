@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { GN_CONTROL_NOTES = 4 };
+enum { GN_CONTROL_BUFFER = 1 << 20, GN_CONTROL_NOTES = 4 };
 
 struct gn_control {
 	struct gn_peer *peer;
@@ -21,7 +21,11 @@ struct gn_control {
 	char *buffer;           /* of transfers; behind it notes that arrive, and one that is sent */
 	struct ibv_cq *arrived; /* completions of receives */
 	pthread_mutex_t mutex;  /* one thread at a time */
-	uint32_t flushes;
+	uint32_t flushes;       /* the number of the last flush */
+	/* The mutex of the link guards these. */
+	uint32_t ended;    /* the number of the last flush whose end the server has told, and */
+	int32_t code;      /* how it ended */
+	uint64_t heard_ns; /* when the server last said that it works */
 };
 
 /* gn_control_open - find the device and connect. Sets the peer's region. Returns 0 or a negative code. */
@@ -38,9 +42,25 @@ int gn_control_write(struct gn_control *control, uint64_t offset, const void *fr
                      struct gn_error *error);
 /*
  * gn_control_flush - every byte that was written is in the region, and in the server's file if it has one.
- * Waits as long as the server says that it is working.
+ * Waits as long as the server says that it is working, but no longer than the peer's flush_ns. Returns 0,
+ * -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT. After a failure it may be tried again: one that succeeds has flushed
+ * all.
  */
 int gn_control_flush(struct gn_control *control, struct gn_error *error);
+
+/* ---- between the two files of it ---- */
+
+/*
+ * gn_control_insist - carry out a request on memory of the buffer, again if the connection is lost, until the
+ * peer's timeout is over. GN_NVME_FLUSH sends the memory. The mutex is held. Returns 0, -GN_EIO, -GN_EACCES.
+ */
+int gn_control_insist(struct gn_control *control, uint8_t opcode, uint64_t offset, char *memory,
+                      uint32_t bytes, struct gn_error *error);
+
+/* Of the link: post the receives of a new queue pair; take what has arrived, before the queue pair goes, too.
+ */
+int gn_control_prepare(struct gn_link *link);
+void gn_control_hear(struct gn_link *link);
 
 #ifdef __cplusplus
 }

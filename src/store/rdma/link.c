@@ -341,6 +341,8 @@ void gn_link_break(struct gn_link *link, const char *why)
 
 void gn_link_cut(struct gn_link *link)
 {
+	if (link->qp && link->part)
+		link->part(link);
 	if (link->id && link->qp)
 		rdma_destroy_qp(link->id);
 	link->qp = NULL;

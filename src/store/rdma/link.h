@@ -31,7 +31,7 @@ struct gn_peer {
 	struct gn_rdma_address address;
 	char label[360];  /* as messages name it: rdma://HOST:PORT/NAME */
 	uint64_t session; /* random */
-	uint64_t timeout_ns;
+	uint64_t timeout_ns, flush_ns;
 	struct gn_hello_answer region; /* as the first link found it */
 	struct ibv_context *verbs;     /* of all links; NULL until the first is resolved */
 	struct ibv_pd *pd;
@@ -70,13 +70,15 @@ struct gn_link {
 	void *user;
 	/* Called when the queue pair is new and not yet connected, to post receives; NULL: nothing to do. */
 	int (*prepare)(struct gn_link *link);
+	/* Called before the queue pair is destroyed, which may drop what has arrived; NULL: nothing to do. */
+	void (*part)(struct gn_link *link);
 };
 
 /*
  * gn_peer_init - set all but verbs and pd. gn_peer_fini frees pd, too. Returns 0 or -GN_EIO.
  */
 int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
-                 struct gn_error *error);
+                 uint64_t flush_ns, struct gn_error *error);
 void gn_peer_fini(struct gn_peer *peer);
 
 /* gn_peer_lost - remember why a link broke. Any thread. */

@@ -23,7 +23,8 @@ static int none_open(struct gn_store **store, struct simt_machine *machine, cons
 }
 
 const struct gn_store_ops gn_store_rdma = {
-    "rdma", GN_OPTION_RO | GN_OPTIONS_QUEUES, none_open, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    "rdma", GN_OPTION_RO | GN_OPTIONS_QUEUES | GN_OPTION_FLUSH, none_open, NULL, NULL, NULL, NULL, NULL, NULL,
+    NULL};
 
 const int gn_rdma_is_built = 0;
 

@@ -9,13 +9,14 @@
 #include <grapnel/simt.h>
 
 int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
-                 struct gn_error *error)
+                 uint64_t flush_ns, struct gn_error *error)
 {
 	const int literal = strchr(address->host, ':') != NULL;
 
 	memset(peer, 0, sizeof *peer);
 	peer->address = *address;
 	peer->timeout_ns = timeout_ns;
+	peer->flush_ns = flush_ns;
 	snprintf(peer->label, sizeof peer->label, "rdma://%s%s%s:%s/%s", literal ? "[" : "", address->host,
 	         literal ? "]" : "", address->port, address->name);
 	pthread_mutex_init(&peer->mutex, NULL);

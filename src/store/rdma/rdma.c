@@ -121,7 +121,8 @@ static int open_store(struct rdma_store *s, const struct gn_uri *uri,
 	int rc = gn_rdma_address_parse(&address, uri->path, error);
 
 	if (!rc)
-		rc = gn_peer_init(&s->peer, &address, settings->options.timeout_ns, error);
+		rc =
+		    gn_peer_init(&s->peer, &address, settings->options.timeout_ns, settings->flush_ns, error);
 	if (rc) {
 		free(s);
 		return rc;
@@ -142,6 +143,7 @@ static int rdma_open(struct gn_store **store, struct simt_machine *machine, cons
 		return gn_error_set(error, -GN_ENOMEM, "rdma:%s: out of memory", uri->path);
 	s->base.ops = &gn_store_rdma;
 	s->base.machine = machine;
+	s->base.flushes_again = 1; /* the server remembers what its file may lack */
 	rc = open_store(s, uri, settings, error);
 	if (!rc)
 		*store = &s->base;
@@ -188,8 +190,9 @@ static void rdma_statistics(const struct gn_store *store, struct gn_store_statis
 	gn_controller_get_statistics(((const struct rdma_store *)store)->pairs.controller, statistics);
 }
 
-const struct gn_store_ops gn_store_rdma = {"rdma",          GN_OPTION_RO | GN_OPTIONS_QUEUES,
-                                           rdma_open,       NULL,
-                                           rdma_close,      rdma_read,
-                                           rdma_write,      rdma_flush,
-                                           rdma_statistics, NULL};
+const struct gn_store_ops gn_store_rdma = {
+    "rdma",          GN_OPTION_RO | GN_OPTIONS_QUEUES | GN_OPTION_FLUSH,
+    rdma_open,       NULL,
+    rdma_close,      rdma_read,
+    rdma_write,      rdma_flush,
+    rdma_statistics, NULL};

@@ -136,6 +136,7 @@ static int stripe_join(struct gn_store **store, struct simt_machine *machine, st
 		return gn_error_set(error, -GN_ENOMEM, "stripe: out of memory");
 	set->base.ops = &gn_store_stripe;
 	set->base.machine = machine;
+	set->base.flushes_again = 1; /* if its members' stores do */
 	rc = gn_stripe_settings_make(&s, list, error);
 	if (!rc)
 		rc = gn_set_init(set, list, error);
