@@ -105,6 +105,31 @@ case_rdma_graph() {
   step "stop" stop INT
 }
 
+# await WORD - until the client $checking has said so in /tmp/during.log, or has ended.
+await() {
+  until grep -q "$1" /tmp/during.log || ! kill -0 "$checking" 2>/dev/null; do
+    sleep 0.2
+  done
+}
+
+# The server is stopped, a client asks it to flush, and it is told to end before it can look.
+flush_at_the_end() { # URI
+  : >/tmp/during.log
+  rdma_check flush_end "$1" >/tmp/during.log 2>&1 &
+  checking=$!
+  await loaded
+  kill -STOP "$server"
+  : >/tmp/go
+  await asked
+  kill -TERM "$server"
+  kill -CONT "$server"
+  wait "$checking"
+  status=$?
+  cat /tmp/during.log
+  wait "$server"
+  return "$status"
+}
+
 # A file: its bytes, what a flush does, and what the end of the server does.
 case_rdma_file() {
   network
@@ -125,6 +150,8 @@ case_rdma_file() {
   tail -c 100 /tmp/copy >>/tmp/pattern4
   step "the server ends" stop
   step "what was written is in the file" cmp /tmp/pattern4 /tmp/data
+  step "serve the file again" serve --rdma f=/tmp/data --port 9000
+  step "a server that is told to end answers who has asked for a flush" flush_at_the_end "$uri"
 }
 
 # Messages of a store that cannot be opened.
@@ -159,9 +186,7 @@ during() {
   rdma_check "$1" "$2" >/tmp/during.log 2>&1 &
   checking=$!
   shift 2
-  until grep -q loaded /tmp/during.log || ! kill -0 "$checking" 2>/dev/null; do
-    sleep 0.2
-  done
+  await loaded
   sleep 0.5
   "$@" || echo "$* failed"
   wait "$checking"
@@ -187,10 +212,7 @@ restart() { # OPTION... - kill the server; start another when its clients have s
 
 network_away() {
   "$ip" link set v1 down
-  until grep -q failed /tmp/during.log; do
-    kill -0 "$checking" 2>/dev/null || break
-    sleep 0.2
-  done
+  await failed
   sleep 2
   "$ip" link set v1 up
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <grapnel/grapnel.h>
 #include <store/rdma/control.h>
@@ -314,20 +315,68 @@ static void case_cache_network(const char *uri)
 	must(gn_close(&numbers, &error), "close");
 }
 
-/* Accesses that the store would never make are refused by the server's device. */
-static void case_rights(const char *text)
+static uint64_t posted_before;
+
+/* Say when the note that asks for a flush has gone: the read before it, and then the note. */
+static void *tell_when_asked(void *user)
+{
+	struct gn_control *control = (struct gn_control *)user;
+
+	while (simt_load_acquire_sys_u64(&control->engine->posted) < posted_before + 2 ||
+	       simt_load_acquire_sys_u32(&control->engine->lane->link.in_flight))
+		rest();
+	tell("asked");
+	return NULL;
+}
+
+static void await_file(const char *name)
+{
+	const uint64_t began = simt_clock_ns();
+
+	for (; access(name, F_OK); rest())
+		check(simt_clock_ns() - began < PATIENCE_NS, name, 0);
+}
+
+static void open_control(struct gn_control *control, struct gn_peer *peer, const char *text)
 {
 	struct gn_rdma_address address;
-	struct gn_control control;
-	struct gn_peer peer;
 	struct gn_uri uri;
-	uint64_t end;
 
 	must(gn_uri_parse(&uri, text, &error), "URI");
 	must(gn_rdma_address_parse(&address, uri.path, &error), "address");
-	must(gn_peer_init(&peer, &address, 10 * (uint64_t)SECOND_NS, 60 * (uint64_t)SECOND_NS, &error),
-	     "peer");
-	must(gn_control_open(&control, &peer, &error), "open");
+	must(gn_peer_init(peer, &address, 10 * (uint64_t)SECOND_NS, PATIENCE_NS, &error), "peer");
+	must(gn_control_open(control, peer, &error), "open");
+}
+
+/* The server has stopped before the flush is asked for, goes on, and is told to end. */
+static void case_flush_end(const char *text)
+{
+	struct gn_control control;
+	struct gn_peer peer;
+	pthread_t teller;
+
+	open_control(&control, &peer, text);
+	fill(5);
+	must(gn_control_write(&control, 0, memory, REGION, &error), "write");
+	tell("loaded");
+	await_file("/tmp/go");
+	posted_before = control.engine->posted;
+	must(pthread_create(&teller, NULL, tell_when_asked, &control), "thread");
+	peer.timeout_ns = PATIENCE_NS;
+	must(gn_control_flush(&control, &error), "the flush");
+	pthread_join(teller, NULL);
+	gn_control_close(&control);
+	gn_peer_fini(&peer);
+}
+
+/* Accesses that the store would never make are refused by the server's device. */
+static void case_rights(const char *text)
+{
+	struct gn_control control;
+	struct gn_peer peer;
+	uint64_t end;
+
+	open_control(&control, &peer, text);
 	end = peer.region.bytes;
 	must(gn_control_read(&control, end - 512, host, 512, &error), "the last bytes");
 	check(gn_control_read(&control, end - 512, host, 513, &error) == -GN_EACCES, "no byte past the end",
@@ -371,7 +420,7 @@ static int with_store(const char *name, const char *uri)
 		case_flush();
 	else {
 		printf("usage: rdma_check "
-		       "killed|again|reopen|network|flush|rights|cache_killed|cache_network URI, "
+		       "killed|again|reopen|network|flush|flush_end|rights|cache_killed|cache_network URI, "
 		       "or pattern NUMBER\n");
 		return 2;
 	}
@@ -388,6 +437,8 @@ int main(int argc, char **argv)
 		case_pattern(argv[2]);
 	else if (!strcmp(name, "rights"))
 		case_rights(argv[2]);
+	else if (!strcmp(name, "flush_end"))
+		case_flush_end(argv[2]);
 	else if (!strcmp(name, "cache_killed"))
 		case_cache_killed(argv[2]);
 	else if (!strcmp(name, "cache_network"))

@@ -145,6 +145,10 @@ void gn_server_request(struct gn_server *s, struct rdma_cm_id *id, const struct 
 		refuse(id, "it speaks another version of Grapnel; run the same version on both sides");
 		return;
 	}
+	if (s->ending) {
+		refuse(id, "it is ending");
+		return;
+	}
 	export_ = find_export(s, request->name);
 	if (export_ < 0) {
 		refuse_name(s, id, request->name);

@@ -80,19 +80,29 @@ static void take_note(struct gn_server *s, struct gn_connection *c, const struct
 
 	if (k >= GN_LEND_NOTES)
 		return;
-	if (!gn_hello_get_note(note_at(s, c, k), wc->byte_len, &note) && note.kind == GN_HELLO_FLUSH) {
+	if (!gn_hello_get_note(note_at(s, c, k), wc->byte_len, &note) && note.kind == GN_HELLO_FLUSH &&
+	    !s->ending) {
 		c->flush_number = note.number;
 		c->flush = GN_FLUSH_WAITS;
 	}
 	receive(s, c, k);
 }
 
-/* The end of a flush that found no room before. */
-static void answer_late(struct gn_server *s, struct gn_connection *c)
+/* Tell the end of a flush, now or when there is room. */
+static void tell_end(struct gn_server *s, struct gn_connection *c)
+{
+	const int rc = send_note(s, c, GN_HELLO_DONE, c->flush_code);
+
+	c->flush = !rc ? GN_FLUSH_TOLD : rc == -GN_EAGAIN ? GN_FLUSH_ENDED : GN_FLUSH_NONE;
+}
+
+static void end_sending(struct gn_server *s, struct gn_connection *c)
 {
 	c->sending = 0;
-	if (c->flush == GN_FLUSH_ENDED && !send_note(s, c, GN_HELLO_DONE, c->flush_code))
+	if (c->flush == GN_FLUSH_TOLD)
 		c->flush = GN_FLUSH_NONE;
+	if (c->flush == GN_FLUSH_ENDED)
+		tell_end(s, c);
 }
 
 static void take_completion(struct gn_server *s, const struct ibv_wc *wc)
@@ -106,7 +116,7 @@ static void take_completion(struct gn_server *s, const struct ibv_wc *wc)
 	if (wc->wr_id >> 16 & 1)
 		take_note(s, c, wc);
 	else
-		answer_late(s, c);
+		end_sending(s, c);
 }
 
 void gn_server_take_notes(struct gn_server *s, struct gn_lender *lender)
@@ -182,9 +192,21 @@ void gn_server_flush_done(struct gn_server *s)
 		if (!c->id || c->flush != GN_FLUSH_RUNS || c->export_ != s->flushed)
 			continue;
 		c->flush_code = s->flush_code;
-		c->flush = send_note(s, c, GN_HELLO_DONE, c->flush_code) == -GN_EAGAIN ? GN_FLUSH_ENDED
-		                                                                       : GN_FLUSH_NONE;
+		tell_end(s, c);
 	}
+}
+
+enum gn_flush_state gn_server_waiting(const struct gn_server *s)
+{
+	enum gn_flush_state state = s->works ? GN_FLUSH_RUNS : GN_FLUSH_NONE;
+
+	for (unsigned k = 0; k < GN_SERVER_CONNECTIONS && state != GN_FLUSH_RUNS; k++) {
+		const struct gn_connection *c = &s->connection[k];
+
+		if (c->id && c->flush != GN_FLUSH_NONE)
+			state = c->flush < GN_FLUSH_ENDED ? GN_FLUSH_RUNS : GN_FLUSH_TOLD;
+	}
+	return state;
 }
 
 void gn_server_still_working(struct gn_server *s)

@@ -32,7 +32,8 @@ enum gn_flush_state {
 	GN_FLUSH_NONE,
 	GN_FLUSH_WAITS, /* for the thread */
 	GN_FLUSH_RUNS,
-	GN_FLUSH_ENDED /* and the answer waits for room */
+	GN_FLUSH_ENDED, /* and the answer waits for room */
+	GN_FLUSH_TOLD   /* the answer is being sent */
 };
 
 struct gn_connection {
@@ -77,6 +78,7 @@ struct gn_server {
 	unsigned flushed; /* the export */
 	int flush_code;   /* valid once done can be read */
 	int done;         /* an eventfd */
+	int ending;       /* no flush is begun for who asks from now on */
 };
 
 /* gn_server_request - accept or refuse a connection. hello: 0 or the code with which the request was read. */
@@ -97,6 +99,12 @@ void gn_server_flush_next(struct gn_server *s);
 
 /* gn_server_flush_done - the worker has ended: tell those who wait. */
 void gn_server_flush_done(struct gn_server *s);
+
+/*
+ * gn_server_waiting - does anybody wait for a flush (GN_FLUSH_RUNS), or for the answer alone (GN_FLUSH_TOLD)?
+ * Else GN_FLUSH_NONE.
+ */
+enum gn_flush_state gn_server_waiting(const struct gn_server *s);
 
 /* gn_server_still_working - tell those who wait that their flush goes on. */
 void gn_server_still_working(struct gn_server *s);

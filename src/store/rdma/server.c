@@ -16,6 +16,7 @@
 const int gn_rdma_is_built = 1;
 
 enum { PAGE = 4096, BACKLOG = 128, TICK_MS = 1000 };
+#define ANSWER_NS 5000000000u /* the most that an answer to a client may take when the server ends */
 
 /* ---- open ---- */
 
@@ -213,19 +214,39 @@ static void serve(struct gn_server *s, const struct pollfd *p)
 	gn_server_flush_next(s);
 }
 
+/* Who has asked for a flush before now still hears of its end; nobody else is served. */
+static void begin_to_end(struct gn_server *s, struct pollfd *p)
+{
+	for (unsigned k = 0; k < s->lenders; k++)
+		gn_server_take_notes(s, &s->lender[k]);
+	s->ending = 1;
+	p[STOP].fd = -1; /* it stays readable */
+	p[STOP].revents = 0;
+}
+
+/* Is the end here? A client that has vanished does not take its answer: that has a deadline. */
+static int is_over(const struct gn_server *s, uint64_t *deadline)
+{
+	const enum gn_flush_state waiting = s->ending ? gn_server_waiting(s) : GN_FLUSH_RUNS;
+
+	if (waiting == GN_FLUSH_RUNS)
+		*deadline = simt_clock_ns() + ANSWER_NS;
+	return waiting == GN_FLUSH_NONE || simt_clock_ns() > *deadline;
+}
+
 int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 {
 	struct pollfd p[DEVICES + GN_LEND_DEVICES];
 	const unsigned count = list_descriptors(server, stop, p);
-	uint64_t next = 0; /* when clients that wait for a flush hear again that it goes on */
+	uint64_t deadline = 0, next = 0; /* when clients that wait for a flush hear again that it goes on */
 
-	for (;;) {
+	while (!is_over(server, &deadline)) {
 		const int n = poll(p, count, TICK_MS);
 
 		if (n < 0 && errno != EINTR)
 			return gn_error_set(error, -GN_EIO, "waiting failed: %s", strerror(errno));
 		if (n > 0 && p[STOP].revents)
-			return 0;
+			begin_to_end(server, p);
 		if (n > 0)
 			serve(server, p);
 		if (server->works && simt_clock_ns() >= next) {
@@ -233,6 +254,7 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 			next = simt_clock_ns() + TICK_MS * 1000000ull;
 		}
 	}
+	return 0;
 }
 
 /* ---- close ---- */

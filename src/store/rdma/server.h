@@ -35,7 +35,10 @@ int gn_server_open(struct gn_server **server, struct gn_export *export_, unsigne
 /* gn_server_devices - the names of the devices, with a comma between them. Borrowed until close. */
 const char *gn_server_devices(const struct gn_server *server);
 
-/* gn_server_run - serve until the descriptor stop can be read. Returns 0 or a negative code. */
+/*
+ * gn_server_run - serve until the descriptor stop can be read. Clients that have asked for a flush by then
+ * are told how it ends. Returns 0 or a negative code.
+ */
 int gn_server_run(struct gn_server *server, int stop, struct gn_error *error);
 
 /* gn_server_close - end the connections. Then flush the exports: nobody writes to them any more. */
