@@ -217,6 +217,43 @@ network_away() {
   "$ip" link set v1 up
 }
 
+# The queue pairs of the server.
+server_pairs() {
+  "$rdma" -d resource show qp link rxe1 | grep -c "pid $server "
+}
+
+# A client whose machine vanishes says nothing: the server's device gets no answers, and cannot reach the client.
+vanish() {
+  "$ip" link set v0 down
+  kill -KILL "$checking"
+}
+
+no_pairs() {
+  waited=0
+  until [ "$(server_pairs)" -eq 0 ]; do
+    kill -0 "$server" || return 1
+    waited=$((waited + 1))
+    [ "$waited" -lt 300 ] || return 1
+    sleep 1
+  done
+}
+
+case_rdma_vanished() {
+  network
+  devices
+  uri="rdma://$far/data"
+  step "serve" serve --rdma data=memory:1M
+  : >/tmp/during.log
+  rdma_check idle "$uri?queues=3" >/tmp/during.log 2>&1 &
+  checking=$!
+  await loaded
+  step "a client has four connections" [ "$(server_pairs)" -eq 4 ]
+  sleep 20
+  step "one that does nothing keeps them" [ "$(server_pairs)" -eq 4 ]
+  vanish
+  step "one whose machine has vanished loses its places" no_pairs
+}
+
 case_rdma_lost() {
   network
   devices

@@ -214,6 +214,13 @@ static void case_flush(void)
 	tell("written");
 }
 
+/* Do nothing until somebody ends the process. */
+static void case_idle(void)
+{
+	tell("loaded");
+	pause();
+}
+
 /* The bytes of the two states of case_flush. */
 static void case_pattern(const char *seed)
 {
@@ -416,12 +423,15 @@ static int with_store(const char *name, const char *uri)
 		case_reopen(uri);
 	else if (!strcmp(name, "network"))
 		case_network();
+	else if (!strcmp(name, "idle"))
+		case_idle();
 	else if (!strcmp(name, "flush"))
 		case_flush();
 	else {
-		printf("usage: rdma_check "
-		       "killed|again|reopen|network|flush|flush_end|rights|cache_killed|cache_network URI, "
-		       "or pattern NUMBER\n");
+		printf(
+		    "usage: rdma_check "
+		    "killed|again|reopen|network|idle|flush|flush_end|rights|cache_killed|cache_network URI, "
+		    "or pattern NUMBER\n");
 		return 2;
 	}
 	if (strcmp(name, "flush"))

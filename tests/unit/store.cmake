@@ -11,7 +11,7 @@ if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would
   endforeach()
   gn_unit(rdma_server)
   target_link_libraries(test_rdma_server PRIVATE PkgConfig::RDMA)
-  foreach(function ibv_get_cq_event ibv_ack_cq_events rdma_get_cm_event rdma_disconnect rdma_destroy_qp rdma_destroy_id)
+  foreach(function ibv_get_cq_event ibv_ack_cq_events ibv_query_port rdma_get_cm_event rdma_disconnect rdma_destroy_qp rdma_destroy_id)
     target_link_options(test_rdma_server PRIVATE LINKER:--wrap=${function})
   endforeach()
 endif()

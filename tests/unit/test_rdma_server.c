@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server of rdma: regions over a device that is faked below the verbs: what it tells clients that wait
- * for a flush when it is told to end.
+ * for a flush when it is told to end, and that it notices clients that have vanished.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <grapnel/simt.h>
 #include <store/rdma/lend.h>
 
 #include "unit.h"
@@ -25,13 +26,14 @@ static struct {
 	struct ibv_comp_channel channel;
 	struct rdma_event_channel news;
 	struct ibv_qp qp[CONNECTIONS];
+	enum ibv_port_state port;
 	struct rdma_cm_id id[CONNECTIONS];
 	struct ibv_mr mr;
 	struct ibv_wc wc[ENTRIES];
 	unsigned completions, taken;
 	enum ibv_wc_status ends[CONNECTIONS]; /* how what is sent to a client ends */
 	int silent;                           /* nothing that is sent ends */
-	unsigned dropped[CONNECTIONS];
+	unsigned probes[CONNECTIONS], dropped[CONNECTIONS];
 	/* The last note to each client. */
 	struct gn_hello_note note[CONNECTIONS];
 	uint64_t received[CONNECTIONS]; /* id of a receive */
@@ -66,9 +68,12 @@ static int fake_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	const unsigned k = number_of(qp);
 
 	(void)bad;
-	assert_int_equal(wr->num_sge, 1);
-	assert_int_equal(
-	    gn_hello_get_note((void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length, &fake.note[k]), 0);
+	if (wr->opcode == IBV_WR_RDMA_WRITE)
+		fake.probes[k] += !wr->num_sge;
+	else
+		assert_int_equal(gn_hello_get_note((void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length,
+		                                   &fake.note[k]),
+		                 0);
 	if (!fake.silent)
 		complete(wr->wr_id, fake.ends[k], 0);
 	return 0;
@@ -106,6 +111,7 @@ extern "C" {
 #endif
 int __wrap_ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context);
 void __wrap_ibv_ack_cq_events(struct ibv_cq *cq, unsigned int events);
+int __wrap_ibv_query_port(struct ibv_context *verbs, uint8_t number, struct _compat_ibv_port_attr *port);
 int __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
 int __wrap_rdma_disconnect(struct rdma_cm_id *id);
 void __wrap_rdma_destroy_qp(struct rdma_cm_id *id);
@@ -134,6 +140,14 @@ int __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_
 	*event = NULL;
 	errno = EAGAIN;
 	return -1;
+}
+
+int __wrap_ibv_query_port(struct ibv_context *verbs, uint8_t number, struct _compat_ibv_port_attr *port)
+{
+	(void)number;
+	assert_ptr_equal(verbs, &fake.verbs);
+	((struct ibv_port_attr *)(void *)port)->state = fake.port;
+	return 0;
 }
 
 int __wrap_rdma_disconnect(struct rdma_cm_id *id)
@@ -175,6 +189,7 @@ static void connect_place(unsigned k)
 
 	fake.qp[k].context = &fake.verbs;
 	fake.id[k].qp = &fake.qp[k];
+	fake.id[k].verbs = &fake.verbs;
 	c->id = &fake.id[k];
 	c->lender = server->lender;
 	c->session = 7 + k;
@@ -195,6 +210,7 @@ static int open_server(void **state)
 	fake.verbs.ops.poll_cq = fake_poll;
 	fake.verbs.ops.req_notify_cq = fake_notify;
 	fake.cq.context = &fake.verbs;
+	fake.port = IBV_PORT_ACTIVE;
 	fake.channel.fd = eventfd(0, EFD_NONBLOCK);
 	fake.news.fd = eventfd(0, 0);
 	make_file();
@@ -314,6 +330,76 @@ static void a_client_that_vanished_does_not_keep_the_server(void **state)
 	assert_false(server->works);
 }
 
+/*
+ * Only the connection whose client's device does not answer is dropped, and its place is free. It is not
+ * dropped as long as the server has no network.
+ */
+static void a_client_that_vanished_loses_its_place(void **state)
+{
+	(void)state;
+	fake.ends[1] = IBV_WC_RETRY_EXC_ERR;
+	gn_server_probe(server, simt_clock_ns());
+	gn_server_take_notes(server, server->lender);
+	fake.port = IBV_PORT_DOWN;
+	gn_server_probe(server, simt_clock_ns());
+	gn_server_take_notes(server, server->lender);
+	assert_int_equal(fake.dropped[1], 0);
+	fake.port = IBV_PORT_ACTIVE;
+	gn_server_probe(server, simt_clock_ns());
+	gn_server_take_notes(server, server->lender);
+	for (unsigned k = 0; k < CONNECTIONS; k++) {
+		assert_int_equal(fake.probes[k], k == 1 ? 1 : 3);
+		assert_int_equal(fake.dropped[k], k == 1);
+		assert_int_equal(server->connection[k].id == NULL, k == 1);
+	}
+}
+
+static void one_probe_goes_at_a_time(void **state)
+{
+	(void)state;
+	fake.silent = 1;
+	server->connection[2].established = 0;
+	gn_server_probe(server, simt_clock_ns());
+	gn_server_probe(server, simt_clock_ns());
+	assert_int_equal(fake.probes[0], 1);
+	assert_int_equal(fake.probes[2], 0);
+}
+
+/* The device here does not give up: the server does. */
+static void no_answer_for_long_is_the_end(void **state)
+{
+	(void)state;
+	fake.silent = 1;
+	gn_server_probe(server, simt_clock_ns());
+	fake.silent = 0;
+	gn_server_probe(server, simt_clock_ns() + 29000000000u);
+	assert_int_equal(fake.dropped[1], 0);
+	gn_server_probe(server, simt_clock_ns() + 31000000000u);
+	for (unsigned k = 0; k < CONNECTIONS; k++)
+		assert_int_equal(fake.dropped[k], 1);
+}
+
+/* A probe is on its way when a flush ends: the answer goes when the probe has arrived. */
+static void an_answer_waits_for_a_probe(void **state)
+{
+	(void)state;
+	gn_server_probe(server, simt_clock_ns());
+	ask_for_flush(0, 4);
+	run_to_the_end();
+	assert_int_equal(fake.note[0].kind, GN_HELLO_DONE);
+	assert_int_equal(fake.note[0].number, 4);
+}
+
+static void a_server_that_runs_probes(void **state)
+{
+	(void)state;
+	fake.ends[1] = IBV_WC_RETRY_EXC_ERR;
+	ask_for_flush(0, 4);
+	run_to_the_end();
+	assert_int_equal(fake.probes[2], 1);
+	assert_true(server->connection[1].dead);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_server, close_server)
 
 int main(void)
@@ -323,6 +409,11 @@ int main(void)
 	    CASE(a_request_that_came_before_counts),
 	    CASE(a_request_that_comes_too_late_does_not),
 	    CASE(a_client_that_vanished_does_not_keep_the_server),
+	    CASE(a_client_that_vanished_loses_its_place),
+	    CASE(one_probe_goes_at_a_time),
+	    CASE(no_answer_for_long_is_the_end),
+	    CASE(an_answer_waits_for_a_probe),
+	    CASE(a_server_that_runs_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

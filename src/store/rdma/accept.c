@@ -62,15 +62,21 @@ static struct gn_connection *find_place(struct gn_server *s, const struct gn_hel
 	return place;
 }
 
-/* Each connection with flushes may have so many completions in the queue at once. */
-static int has_room(const struct gn_server *s, const struct gn_lender *l)
+/* A connection may have so many completions in the queue at once: notes that arrive, and what is being sent.
+ */
+static int completions(unsigned flags)
 {
-	int controls = 0;
+	return flags & GN_HELLO_CONTROL ? GN_LEND_NOTES + 1 : 1;
+}
+
+static int has_room(const struct gn_server *s, const struct gn_lender *l, unsigned flags)
+{
+	int used = completions(flags);
 
 	for (unsigned k = 0; k < GN_SERVER_CONNECTIONS; k++)
-		controls += s->connection[k].id && s->connection[k].lender == l &&
-		            s->connection[k].flags & GN_HELLO_CONTROL;
-	return (controls + 1) * 2 * GN_LEND_NOTES <= l->cq->cqe;
+		if (s->connection[k].id && s->connection[k].lender == l)
+			used += completions(s->connection[k].flags);
+	return used <= l->cq->cqe;
 }
 
 static int make_queue_pair(struct gn_server *s, struct gn_connection *c)
@@ -122,7 +128,7 @@ static void take(struct gn_server *s, struct gn_connection *c, struct rdma_cm_id
 	c->index = request->index;
 	c->flags = request->flags;
 	c->flush = GN_FLUSH_NONE;
-	c->established = 0;
+	c->established = c->dead = 0;
 	c->sending = 0;
 	id->context = c;
 	if (!make_queue_pair(s, c) && !answer(s, c))
@@ -155,7 +161,7 @@ void gn_server_request(struct gn_server *s, struct rdma_cm_id *id, const struct 
 		return;
 	}
 	place = lender ? find_place(s, request) : NULL;
-	if (place && has_room(s, lender))
+	if (place && has_room(s, lender, request->flags))
 		take(s, place, id, request, lender, (unsigned)export_);
 	else
 		refuse(id,

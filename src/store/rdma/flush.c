@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flushes of a server: notes that ask for them, a thread that does them, and notes that answer. */
+/*
+ * The flushes of a server: notes that ask for them, a thread that does them, and notes that answer. And
+ * messages without bytes, which show whether a client is still there.
+ */
 #include <store/rdma/lend.h>
 
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include <grapnel/simt.h>
+
+#define SILENCE_NS \
+	30000000000u /* of a client's device, at most, if the device here does not give up before */
 
 /* A work request's id: place, generation of the place, 1 for a receive, which note. */
 static uint64_t id_of(const struct gn_server *s, const struct gn_connection *c, int receives, uint32_t k)
@@ -68,6 +76,7 @@ static int send_note(struct gn_server *s, struct gn_connection *c, uint32_t kind
 	if (ibv_post_send(c->id->qp, &wr, &bad))
 		return -GN_EIO;
 	c->sending = 1;
+	c->sent_ns = simt_clock_ns();
 	return 0;
 }
 
@@ -110,13 +119,16 @@ static void take_completion(struct gn_server *s, const struct ibv_wc *wc)
 	const uint32_t place = (uint32_t)(wc->wr_id >> 48);
 	struct gn_connection *c = &s->connection[place];
 
-	if (place >= GN_SERVER_CONNECTIONS || !c->id || (uint16_t)(wc->wr_id >> 32) != c->generation ||
-	    wc->status != IBV_WC_SUCCESS)
+	if (place >= GN_SERVER_CONNECTIONS || !c->id || (uint16_t)(wc->wr_id >> 32) != c->generation)
 		return;
-	if (wc->wr_id >> 16 & 1)
+	if (wc->status != IBV_WC_SUCCESS) { /* the queue pair does nothing any more */
+		c->dead = 1;
+		c->flush = GN_FLUSH_NONE;
+	} else if (wc->wr_id >> 16 & 1) {
 		take_note(s, c, wc);
-	else
+	} else {
 		end_sending(s, c);
+	}
 }
 
 void gn_server_take_notes(struct gn_server *s, struct gn_lender *lender)
@@ -131,6 +143,54 @@ void gn_server_take_notes(struct gn_server *s, struct gn_lender *lender)
 	while (ibv_poll_cq(lender->cq, 1, &wc) == 1)
 		take_completion(s, &wc);
 	gn_server_flush_next(s);
+}
+
+/* ---- is the client there? ---- */
+
+/*
+ * The client's device answers a write of no bytes. Neither memory nor a program of the client takes part. If
+ * nothing answers, the device here gives up after a while, and the write ends with an error.
+ */
+static void probe(const struct gn_server *s, struct gn_connection *c)
+{
+	struct ibv_send_wr wr, *bad;
+
+	memset(&wr, 0, sizeof wr);
+	wr.wr_id = id_of(s, c, 0, GN_LEND_NOTES + 1);
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	c->sending = !ibv_post_send(c->id->qp, &wr, &bad);
+	c->sent_ns = simt_clock_ns();
+}
+
+static int is_gone(const struct gn_connection *c, uint64_t now)
+{
+	return c->dead || (c->sending && now > c->sent_ns && now - c->sent_ns > SILENCE_NS);
+}
+
+/*
+ * Can messages leave here? Else the client says no goodbye that it could hear, and Soft-RoCE's connection
+ * manager would not survive saying it.
+ */
+static int has_network(const struct gn_connection *c)
+{
+	struct ibv_port_attr port;
+
+	return !ibv_query_port(c->id->verbs, c->id->port_num, &port) && port.state == IBV_PORT_ACTIVE;
+}
+
+void gn_server_probe(struct gn_server *s, uint64_t now)
+{
+	for (unsigned k = 0; k < GN_SERVER_CONNECTIONS; k++) {
+		struct gn_connection *c = &s->connection[k];
+
+		if (!c->id)
+			continue;
+		if (is_gone(c, now) && has_network(c))
+			gn_server_drop(s, c);
+		else if (c->established && !c->sending && !c->dead)
+			probe(s, c);
+	}
 }
 
 /* ---- the thread ---- */

@@ -43,11 +43,13 @@ struct gn_connection {
 	uint64_t session;
 	uint16_t index, flags;
 	int established;
+	int dead;            /* something that was sent or received has failed */
 	uint16_t generation; /* counts the uses of this place */
 	enum gn_flush_state flush;
 	uint32_t flush_number;
 	int flush_code;   /* of GN_FLUSH_ENDED */
-	uint32_t sending; /* 1: a note is being sent */
+	uint32_t sending; /* 1: a note or a probe is being sent, */
+	uint64_t sent_ns; /* since then */
 };
 
 /*
@@ -91,7 +93,14 @@ void gn_server_drop(struct gn_server *s, struct gn_connection *c);
 /* gn_server_post_receives - for the notes of a connection. Returns 0 or -GN_EIO. */
 int gn_server_post_receives(struct gn_server *s, struct gn_connection *c);
 
-/* gn_server_take_notes - take what has arrived over a device. */
+/*
+ * gn_server_probe - send a message without bytes to each client that nothing is being sent to. Drop the
+ * connections of those whose devices did not answer the last one, and have failed or been silent for 30
+ * seconds.
+ */
+void gn_server_probe(struct gn_server *s, uint64_t now);
+
+/* gn_server_take_notes - take what has arrived over a device, and how sending has ended. */
 void gn_server_take_notes(struct gn_server *s, struct gn_lender *lender);
 
 /* gn_server_flush_next - start the next flush that is wanted, if none is running. */

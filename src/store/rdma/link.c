@@ -13,11 +13,13 @@
 
 /* A lost message of the connection manager is sent again after 4.3 s: time for three. */
 enum { RESOLVE_MS = 2000, PATIENCE_MS = 15000 };
-enum { PIECES_MOST = 4, RETRIES = 7 };
+enum { PIECES_MOST = 4 };
 /*
- * A packet that is not acknowledged is sent again after 4.096 us * 2^18 = 1.1 s or up to four times that,
- * seven times. Then the connection is lost, unless the time-out of the store passes before.
+ * A packet that is not acknowledged is sent again after 4.096 us * 2^18 = 1.1 s or up to four times that, six
+ * times. Then the connection is lost, unless the time-out of the store passes before. The server's device
+ * tries as often. Soft-RoCE takes seven for no end, as all do where the other side is not ready to receive.
  */
+enum { RETRIES = 6, RETRIES_NOT_READY = 7 };
 enum { ACK_TIMEOUT = 18 };
 /* Reasons of a refusal by the connection manager (InfiniBand specification, 12.6.7.2). */
 enum { REJECT_NO_LISTENER = 8, REJECT_BY_SERVER = 28 };
@@ -261,7 +263,8 @@ static int say_hello(struct gn_link *l, struct gn_error *error)
 	param.private_data = data;
 	param.private_data_len = sizeof data;
 	param.initiator_depth = RDMA_MAX_INIT_DEPTH;
-	param.retry_count = param.rnr_retry_count = RETRIES;
+	param.retry_count = RETRIES;
+	param.rnr_retry_count = RETRIES_NOT_READY;
 	/* Not every system has this option; the device's own time-out is then longer. */
 	rdma_set_option(l->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &ack, sizeof ack);
 	return rdma_connect(l->id, &param) ? gn_error_set(error, -GN_EIO, "%s: connecting failed: %s",

@@ -16,6 +16,7 @@
 const int gn_rdma_is_built = 1;
 
 enum { PAGE = 4096, BACKLOG = 128, TICK_MS = 1000 };
+#define PROBE_NS 5000000000u  /* between two probes of a client */
 #define ANSWER_NS 5000000000u /* the most that an answer to a client may take when the server ends */
 
 /* ---- open ---- */
@@ -239,6 +240,7 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 	struct pollfd p[DEVICES + GN_LEND_DEVICES];
 	const unsigned count = list_descriptors(server, stop, p);
 	uint64_t deadline = 0, next = 0; /* when clients that wait for a flush hear again that it goes on */
+	uint64_t probe = 0;
 
 	while (!is_over(server, &deadline)) {
 		const int n = poll(p, count, TICK_MS);
@@ -252,6 +254,10 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error)
 		if (server->works && simt_clock_ns() >= next) {
 			gn_server_still_working(server);
 			next = simt_clock_ns() + TICK_MS * 1000000ull;
+		}
+		if (simt_clock_ns() >= probe) {
+			gn_server_probe(server, simt_clock_ns());
+			probe = simt_clock_ns() + PROBE_NS;
 		}
 	}
 	return 0;
