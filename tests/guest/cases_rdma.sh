@@ -87,6 +87,12 @@ case_rdma_many() {
   first=$!
   step "two stores at once: the second" nvme_check offsets "rdma://$far/two"
   step "two stores at once: the first" wait "$first"
+  # rxe0 has the first address, and no server
+  "$ip" addr add 10.9.0.1/24 dev v0
+  echo '10.9.0.1 several' >/etc/hosts
+  echo '10.9.0.2 several' >>/etc/hosts
+  step "the address of a host that has the server" nvme_check end "rdma://several/one"
+  step "none of the addresses has it" refused "no server listens on port 7475" nvme_check end "rdma://several:7475/one"
   step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K"
   step "stop" stop
 }

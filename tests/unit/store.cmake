@@ -9,10 +9,16 @@ if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would
     target_link_libraries(test_${name} PRIVATE PkgConfig::RDMA)
     target_link_options(test_${name} PRIVATE LINKER:--wrap=ibv_create_cq LINKER:--wrap=ibv_destroy_cq)
   endforeach()
-  gn_unit(rdma_server)
-  target_link_libraries(test_rdma_server PRIVATE PkgConfig::RDMA)
+  foreach(name rdma_server rdma_link)
+    gn_unit(${name})
+    target_link_libraries(test_${name} PRIVATE PkgConfig::RDMA)
+  endforeach()
   foreach(function ibv_get_cq_event ibv_ack_cq_events ibv_query_port rdma_get_cm_event rdma_disconnect rdma_destroy_qp rdma_destroy_id)
     target_link_options(test_rdma_server PRIVATE LINKER:--wrap=${function})
+  endforeach()
+  foreach(function getaddrinfo freeaddrinfo rdma_create_event_channel rdma_destroy_event_channel rdma_create_id rdma_destroy_id
+      rdma_resolve_addr rdma_get_cm_event)
+    target_link_options(test_rdma_link PRIVATE LINKER:--wrap=${function})
   endforeach()
 endif()
 if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own

@@ -9,7 +9,7 @@
 #include <grapnel/nvme.h>
 #include <grapnel/simt.h>
 
-enum { PAGE = 4096, DEPTH = 8 };
+enum { PAGE = 4096, DEPTH = 8, ADDRESSES_MOST = 8 };
 #define TURN_NS 1000000u
 #define PAUSE_NS 10000000
 
@@ -145,22 +145,45 @@ static int make_notes(struct gn_control *c, struct gn_error *error)
 	return 0;
 }
 
-int gn_control_open(struct gn_control *control, struct gn_peer *peer, struct gn_error *error)
+static int open_at(struct gn_control *c, struct gn_peer *peer, struct gn_error *error)
 {
 	struct gn_lane_memory memory;
 	int rc;
 
-	memset(control, 0, sizeof *control);
-	control->peer = peer;
-	pthread_mutex_init(&control->mutex, NULL);
+	memset(c, 0, sizeof *c);
+	c->peer = peer;
+	pthread_mutex_init(&c->mutex, NULL);
 	rc = find_device(peer, error);
-	rc = rc ? rc : gn_rdma_engine_create(&control->engine, peer, 1, 0, DEPTH, error);
-	rc = rc ? rc : make_notes(control, error);
+	rc = rc ? rc : gn_rdma_engine_create(&c->engine, peer, 1, 0, DEPTH, error);
+	rc = rc ? rc : make_notes(c, error);
+	memory.base = c->buffer;
+	memory.bytes = GN_CONTROL_BUFFER + PAGE;
+	rc = rc ? rc : gn_rdma_engine_connect(c->engine, &memory, error);
+	if (rc)
+		gn_control_close(c);
+	return rc;
+}
+
+/* Each address of the host is tried. One that no device reaches says the least. */
+int gn_control_open(struct gn_control *control, struct gn_peer *peer, struct gn_error *error)
+{
+	struct gn_error why = {0, ""};
+	int rc = gn_peer_find(peer, error), tried = 0;
+
+	memset(control, 0, sizeof *control);
 	if (rc)
 		return rc;
-	memory.base = control->buffer;
-	memory.bytes = GN_CONTROL_BUFFER + PAGE;
-	return gn_rdma_engine_connect(control->engine, &memory, error);
+	for (const struct addrinfo *at = peer->found; at && tried < ADDRESSES_MOST; at = at->ai_next) {
+		struct gn_error last = {0, ""};
+
+		gn_peer_use(peer, at);
+		rc = open_at(control, peer, &last);
+		if (!rc)
+			return 0;
+		if (!tried++ || why.code == -GN_ENODEV)
+			why = last;
+	}
+	return gn_error_set(error, why.code, "%s", why.text);
 }
 
 void gn_control_close(struct gn_control *control)
@@ -171,4 +194,5 @@ void gn_control_close(struct gn_control *control)
 		ibv_destroy_cq(control->arrived);
 	free(control->buffer);
 	pthread_mutex_destroy(&control->mutex);
+	memset(control, 0, sizeof *control);
 }

@@ -28,7 +28,11 @@ struct gn_control {
 	uint64_t heard_ns; /* when the server last said that it works */
 };
 
-/* gn_control_open - find the device and connect. Sets the peer's region. Returns 0 or a negative code. */
+/*
+ * gn_control_open - find the host's addresses, and connect to the first that has a server with the region.
+ * Sets the peer's device and region; all links use this address. Returns 0 or a negative code; then nothing
+ * is open.
+ */
 int gn_control_open(struct gn_control *control, struct gn_peer *peer, struct gn_error *error);
 void gn_control_close(struct gn_control *control);
 

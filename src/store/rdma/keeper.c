@@ -9,7 +9,7 @@
 
 #include <grapnel/simt.h>
 
-enum { PATIENCE_MS = 5000 }; /* what fails is tried again, and the store may be closed meanwhile */
+enum { PATIENCE_MS = 5000 }; /* what fails is tried again */
 enum { LOOK_MS = 50 };       /* a link that its engine has broken is seen so late at most */
 #define RETRY_NS 1000000000u
 
@@ -95,6 +95,8 @@ static int prepare(struct gn_keeper *k, struct gn_error *error)
 	if (!k->news || k->stop < 0)
 		return gn_error_set(error, -GN_ENOMEM, "%s: the system gives no event descriptor or memory",
 		                    k->peer->label);
+	for (unsigned at = 0; at < k->links; at++)
+		link_at(k, at)->stop = k->stop;
 	k->news[0].fd = k->stop;
 	k->news[0].events = POLLIN;
 	return 0;
@@ -102,6 +104,8 @@ static int prepare(struct gn_keeper *k, struct gn_error *error)
 
 static void clear(struct gn_keeper *k)
 {
+	for (unsigned at = 0; at < k->links; at++)
+		link_at(k, at)->stop = -1;
 	if (k->stop >= 0)
 		close(k->stop);
 	free(k->news);

@@ -29,7 +29,8 @@ struct gn_keeper {
 /* gn_keeper_start - look after the links of the engines. Returns 0 or -GN_ENOMEM. */
 int gn_keeper_start(struct gn_keeper *keeper, struct gn_error *error);
 
-/* gn_keeper_stop - waits for an attempt to connect: a few seconds at most. Nothing if it was not started. */
+/* gn_keeper_stop - end an attempt to connect that is under way, and the thread. Nothing if it was not
+ * started. */
 void gn_keeper_stop(struct gn_keeper *keeper);
 
 #ifdef __cplusplus

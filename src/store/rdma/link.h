@@ -16,6 +16,7 @@
 #ifndef GN_STORE_RDMA_LINK_H
 #define GN_STORE_RDMA_LINK_H
 
+#include <netdb.h>
 #include <pthread.h>
 
 #include <rdma/rdma_cma.h>
@@ -32,6 +33,9 @@ struct gn_peer {
 	char label[360];  /* as messages name it: rdma://HOST:PORT/NAME */
 	uint64_t session; /* random */
 	uint64_t timeout_ns, flush_ns;
+	struct addrinfo *found;        /* the addresses that the host had when the store was opened */
+	const struct addrinfo *at;     /* the one in use; the resolver is not asked again */
+	uint32_t patience_ms;          /* for an answer of the server, when a link comes up the first time */
 	struct gn_hello_answer region; /* as the first link found it */
 	struct ibv_context *verbs;     /* of all links; NULL until the first is resolved */
 	struct ibv_pd *pd;
@@ -64,6 +68,7 @@ struct gn_link {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq, *receive_cq; /* receive_cq NULL: the same */
 	uint32_t patience_ms;           /* for each step of connecting */
+	int stop;                       /* a descriptor: connecting fails when it can be read; -1: none */
 	uint32_t depth;                 /* work requests in flight, at most */
 	uint64_t address;               /* of the region in the server's memory */
 	uint32_t key;
@@ -75,11 +80,20 @@ struct gn_link {
 };
 
 /*
- * gn_peer_init - set all but verbs and pd. gn_peer_fini frees pd, too. Returns 0 or -GN_EIO.
+ * gn_peer_init - set all but verbs, pd and addresses. gn_peer_fini frees those, too. Returns 0 or -GN_EIO.
  */
 int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
                  uint64_t flush_ns, struct gn_error *error);
 void gn_peer_fini(struct gn_peer *peer);
+
+/*
+ * gn_peer_find - ask the resolver for the host's addresses, if it was not asked before. It may take as long
+ * as the resolver does. Returns 0, or -GN_ENOENT.
+ */
+int gn_peer_find(struct gn_peer *peer, struct gn_error *error);
+
+/* gn_peer_use - from now on links use this one of the addresses. There is no link. */
+void gn_peer_use(struct gn_peer *peer, const struct addrinfo *at);
 
 /* gn_peer_lost - remember why a link broke. Any thread. */
 void gn_peer_lost(struct gn_peer *peer, const char *why);
@@ -104,11 +118,10 @@ int gn_peer_is_in_doubt(const struct gn_peer *peer);
 void gn_link_init(struct gn_link *link, struct gn_peer *peer, uint16_t index, uint16_t flags);
 
 /*
- * gn_link_resolve - find the device that reaches the server. The first link of a peer sets verbs and pd.
- * gn_link_join - connect; cq and depth are set. The link is up. If another instance of the region answers,
- * the peer is gone.
- * Both wait no longer than patience_ms for each of three steps. Return 0 or a negative code with the message
- * set; then the link is down. The link is the caller's alone.
+ * gn_link_resolve - find the device that reaches the address in use. The first link of a peer sets verbs and
+ * pd. gn_link_join - connect; cq and depth are set. The link is up. If another instance of the region
+ * answers, the peer is gone. Both wait no longer than patience_ms for each of three steps. Return 0 or a
+ * negative code with the message set; then the link is down. The link is the caller's alone.
  */
 int gn_link_resolve(struct gn_link *link, struct gn_error *error);
 int gn_link_join(struct gn_link *link, struct gn_error *error);

@@ -8,6 +8,10 @@
 
 #include <grapnel/simt.h>
 
+/* A lost message of the connection manager is sent again after 4.3 s: time for three, or for one and an
+ * answer. */
+enum { PATIENCE_MS = 15000, PATIENCE_LEAST_MS = 5000 };
+
 int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, uint64_t timeout_ns,
                  uint64_t flush_ns, struct gn_error *error)
 {
@@ -17,6 +21,7 @@ int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, ui
 	peer->address = *address;
 	peer->timeout_ns = timeout_ns;
 	peer->flush_ns = flush_ns;
+	peer->patience_ms = PATIENCE_MS;
 	snprintf(peer->label, sizeof peer->label, "rdma://%s%s%s:%s/%s", literal ? "[" : "", address->host,
 	         literal ? "]" : "", address->port, address->name);
 	pthread_mutex_init(&peer->mutex, NULL);
@@ -26,11 +31,50 @@ int gn_peer_init(struct gn_peer *peer, const struct gn_rdma_address *address, ui
 	                    strerror(errno));
 }
 
-void gn_peer_fini(struct gn_peer *peer)
+/* What the device of an address has given. */
+static void let_go(struct gn_peer *peer)
 {
 	if (peer->pd)
 		ibv_dealloc_pd(peer->pd);
+	peer->pd = NULL;
+	peer->verbs = NULL;
+	memset(&peer->region, 0, sizeof peer->region);
+}
+
+void gn_peer_fini(struct gn_peer *peer)
+{
+	let_go(peer);
+	if (peer->found)
+		freeaddrinfo(peer->found);
 	pthread_mutex_destroy(&peer->mutex);
+}
+
+int gn_peer_find(struct gn_peer *peer, struct gn_error *error)
+{
+	const struct gn_rdma_address *a = &peer->address;
+	struct addrinfo hints;
+	uint32_t count = 0;
+	int rc;
+
+	if (peer->found)
+		return 0;
+	memset(&hints, 0, sizeof hints);
+	hints.ai_socktype = SOCK_STREAM;
+	rc = getaddrinfo(a->host, a->port, &hints, &peer->found);
+	if (rc)
+		return gn_error_set(error, -GN_ENOENT, "%s: the host %s is not known (%s); check its name",
+		                    peer->label, a->host, gai_strerror(rc));
+	for (const struct addrinfo *at = peer->found; at; at = at->ai_next)
+		count++;
+	peer->patience_ms =
+	    PATIENCE_MS / count > PATIENCE_LEAST_MS ? PATIENCE_MS / count : (uint32_t)PATIENCE_LEAST_MS;
+	return 0;
+}
+
+void gn_peer_use(struct gn_peer *peer, const struct addrinfo *at)
+{
+	let_go(peer);
+	peer->at = at;
 }
 
 void gn_peer_lost(struct gn_peer *peer, const char *why)
