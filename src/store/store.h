@@ -27,6 +27,7 @@ struct gn_store {
 	/* Set by open. 1: a flush covers all that was written, also what a flush that failed has left behind.
 	 */
 	int flushes_again;
+	uint64_t identity; /* set by open: stores over the same bytes have the same; 0: not known */
 };
 
 /*

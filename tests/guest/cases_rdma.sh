@@ -223,6 +223,53 @@ network_away() {
   "$ip" link set v1 up
 }
 
+# bytes_of URI SEED - the region begins with the pattern that rdma_check writes.
+bytes_of() {
+  rdma_check pattern "$2" >/tmp/wanted
+  grapnel store read "$1" --bytes "$(wc -c </tmp/wanted)" --file /tmp/got && cmp /tmp/wanted /tmp/got
+}
+
+# Two servers. The second one is killed while a replica writes; another one takes its place.
+case_rdma_members() {
+  network
+  devices
+  a="rdma://$far/a"
+  b="rdma://$far:7475/b"
+  step "the first server" serve --rdma a=memory:4M
+  first=$server
+  step "the second server" serve --rdma b=memory:4M --port 7475
+  small="stripe:unit=4K,$a,$b"
+  step "a stripe: every block by threads, any bytes by the host" nvme_check offsets "$small"
+  step "a stripe: an array of pages of 1024 bytes" nvme_check array "$small" 1024
+  large="stripe:unit=16K,$a?queues=2,$b?queues=3&depth=4"
+  step "a stripe of other units and queues: an array" nvme_check array "$large" 16384
+  head -c 2000000 /dev/urandom >/tmp/in
+  step "write to the stripe" grapnel store write "$large" --overwrite --file /tmp/in
+  step "read it back" grapnel store read "$large" --bytes 2000000 --file /tmp/out
+  step "it is the same" cmp /tmp/in /tmp/out
+  step "both have a part of it" refused "differ" grapnel store verify "replica:ro,$a,$b"
+  step "a region twice" refused "are the same region" nvme_check end "stripe:$a,rdma://$far/a?queues=1"
+
+  both="replica:state=/tmp/state,$a,$b"
+  step "make a replica of them" says "all were compared" grapnel store rebuild "$both" --from 1 --overwrite
+  step "threads write and read the replica" nvme_check array "$both" 4096
+  step "a server is killed while threads write: no access fails" during survive "$both" kill_server
+  step "the state says who has missed writes" grep -qF "stale $b" /tmp/state
+  step "without it the replica is opened" says "2, 1 in use" grapnel store info "$both"
+  step "and has what was written" bytes_of "$both" 8
+  step "another server in its place" serve --rdma b=memory:4M --port 7475
+  step "it is not read before it was rebuilt" says "2, 1 in use" grapnel store info "$both"
+  step "rebuild" says "all were compared" grapnel store rebuild "$both" --overwrite
+  step "then the two are equal" says "equal" grapnel store verify "$both"
+  step "and both are used" says "2, 2 in use" grapnel store info "$both"
+  second=$server
+  server=$first
+  step "the first server ends" stop
+  step "the second has what was written" bytes_of "$b?ro" 8
+  server=$second
+  step "and ends, too" stop
+}
+
 # The queue pairs of the server.
 server_pairs() {
   "$rdma" -d resource show qp link rxe1 | grep -c "pid $server "

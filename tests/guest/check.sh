@@ -11,7 +11,7 @@ shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
 cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged
-  rdma_plain rdma_many rdma_graph rdma_file rdma_refused rdma_lost rdma_vanished}
+  rdma_plain rdma_many rdma_graph rdma_file rdma_refused rdma_lost rdma_vanished rdma_members}
 passed=0
 failed=0
 

@@ -214,6 +214,28 @@ static void case_flush(void)
 	tell("written");
 }
 
+/* A replica goes on when the server of its second member is killed. */
+static void case_survive(void)
+{
+	const uint64_t began = simt_clock_ns();
+	struct gn_store_member member;
+	unsigned seed = 6;
+
+	tell("loaded");
+	do {
+		fill(seed ^= 1);
+		must(move(1) != 0, "writes");
+		must(move(0) != 0, "reads");
+		verify(seed, "what was read");
+		must(gn_store_get_member(store, 1, &member), "ask for the member");
+		check(simt_clock_ns() - began < PATIENCE_NS, "the server is missed", 0);
+	} while (member.use == GN_MEMBER_USED);
+	printf("%s\n", member.text);
+	fill(8);
+	must(move(1) != 0, "writes afterwards");
+	must(gn_store_flush(store, &error), "flush");
+}
+
 /* Do nothing until somebody ends the process. */
 static void case_idle(void)
 {
@@ -423,15 +445,17 @@ static int with_store(const char *name, const char *uri)
 		case_reopen(uri);
 	else if (!strcmp(name, "network"))
 		case_network();
+	else if (!strcmp(name, "survive"))
+		case_survive();
 	else if (!strcmp(name, "idle"))
 		case_idle();
 	else if (!strcmp(name, "flush"))
 		case_flush();
 	else {
-		printf(
-		    "usage: rdma_check "
-		    "killed|again|reopen|network|idle|flush|flush_end|rights|cache_killed|cache_network URI, "
-		    "or pattern NUMBER\n");
+		printf("usage: rdma_check "
+		       "killed|again|reopen|network|survive|idle|flush|flush_end|rights|cache_killed|cache_"
+		       "network URI, "
+		       "or pattern NUMBER\n");
 		return 2;
 	}
 	if (strcmp(name, "flush"))

@@ -97,6 +97,7 @@ static int open_all(struct rdma_store *s, const struct gn_store_settings *settin
 	gn_pairs_view(&s->pairs, settings, &s->medium, &s->base.view);
 	simt_describe(s->base.machine, &machine);
 	s->apart = (int)machine.is_cuda;
+	s->base.identity = s->peer.region.instance;
 	describe(s);
 	return 0;
 }

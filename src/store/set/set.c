@@ -58,16 +58,32 @@ static int refuse_kind(const struct gn_set *set, unsigned k, struct gn_error *er
 {
 	return gn_error_set(error, -GN_ENOTSUP,
 	                    "%s: member %u (%s) has no queue pairs: threads load from it by themselves; "
-	                    "take it alone, or give file:, nvme: or memq: stores",
+	                    "take it alone, or give file:, nvme:, rdma: or memq: stores",
 	                    scheme_of(set), k + 1, set->uri[k]);
 }
 
 static int refuse_nesting(const struct gn_set *set, unsigned k, struct gn_error *error)
 {
-	return gn_error_set(error, -GN_ENOTSUP,
-	                    "%s: member %u (%s) has members itself, which a member cannot; give file:, nvme: "
-	                    "or memq: stores",
-	                    scheme_of(set), k + 1, set->uri[k]);
+	return gn_error_set(
+	    error, -GN_ENOTSUP,
+	    "%s: member %u (%s) has members itself, which a member cannot; give file:, nvme:, "
+	    "rdma: or memq: stores",
+	    scheme_of(set), k + 1, set->uri[k]);
+}
+
+/* Drives and files that are written refuse a second store by themselves, a server's region does not. */
+static int refuse_same(const struct gn_set *set, unsigned k, const struct gn_store *member,
+                       struct gn_error *error)
+{
+	for (unsigned other = 0; other < set->members; other++)
+		if (member->identity && set->member[other] &&
+		    set->member[other]->identity == member->identity)
+			return gn_error_set(
+			    error, -GN_EINVAL,
+			    "%s: members %u and %u are the same region (%s); name each region "
+			    "once",
+			    scheme_of(set), other + 1, k + 1, set->uri[k]);
+	return 0;
 }
 
 static void take_view(struct gn_store_view *to, const struct gn_store_view *member)
@@ -111,6 +127,8 @@ int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_opt
 		rc = refuse_kind(set, k, error);
 	else if (member->view.members)
 		rc = refuse_nesting(set, k, error);
+	else
+		rc = refuse_same(set, k, member, error);
 	if (rc) {
 		gn_store_close(member);
 		return rc;
