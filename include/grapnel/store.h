@@ -11,7 +11,7 @@
  *   rdma:       `rdma://n7/data` what `grapnel serve --rdma` lends on another machine under that name: memory
  *               or a file, behind queue pairs that a software controller serves
  *   peer:GPUS   `peer:1?size=64G`  zeroed memory of another GPU of this machine
- *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several file:, memq: or nvme: stores as one
+ *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several stores behind queue pairs as one
  *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
