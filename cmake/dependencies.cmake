@@ -17,6 +17,7 @@ if(GN_RDMA)
   endif()
   pkg_check_modules(RDMA ${gn_rdma_need} IMPORTED_TARGET GLOBAL librdmacm libibverbs)
   set(GN_RDMA_FOUND ${RDMA_FOUND})
+  pkg_check_modules(MLX5 QUIET IMPORTED_TARGET GLOBAL libmlx5) # kernels that post to the device (src/store/rdma/direct.h)
 endif()
 
 # Boost.Context's context switch is plain assembly behind a C interface; no Boost header is used.

@@ -9,6 +9,11 @@ if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would
     target_link_libraries(test_${name} PRIVATE PkgConfig::RDMA)
     target_link_options(test_${name} PRIVATE LINKER:--wrap=ibv_create_cq LINKER:--wrap=ibv_destroy_cq)
   endforeach()
+  if(MLX5_FOUND) # no store uses it yet, so the library does not have it
+    gn_unit(rdma_direct ${PROJECT_SOURCE_DIR}/src/store/rdma/direct_mlx5.c)
+    target_link_libraries(test_rdma_direct PRIVATE PkgConfig::RDMA PkgConfig::MLX5)
+    target_link_options(test_rdma_direct PRIVATE LINKER:--wrap=mlx5dv_is_supported LINKER:--wrap=mlx5dv_init_obj)
+  endif()
   foreach(name rdma_server rdma_link)
     gn_unit(${name})
     target_link_libraries(test_${name} PRIVATE PkgConfig::RDMA)

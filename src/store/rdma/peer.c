@@ -93,13 +93,13 @@ int gn_peer_is_gone(const struct gn_peer *peer)
 void gn_peer_doubt(struct gn_peer *peer, int change)
 {
 	pthread_mutex_lock(&peer->mutex);
-	simt_store_release_sys_u32(&peer->doubts, peer->doubts + (uint32_t)change);
+	simt_store_release_sys_u32(&peer->doubts, peer->doubts + (uint32_t)change); /* R1 */
 	pthread_mutex_unlock(&peer->mutex);
 }
 
 int gn_peer_is_in_doubt(const struct gn_peer *peer)
 {
-	return simt_load_acquire_sys_u32(&peer->doubts) != 0;
+	return simt_load_acquire_sys_u32(&peer->doubts) != 0; /* A1: pairs with R1 */
 }
 
 int gn_peer_say(struct gn_peer *peer, struct gn_error *error)
