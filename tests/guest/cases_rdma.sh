@@ -233,11 +233,12 @@ bytes_of() {
 case_rdma_members() {
   network
   devices
+  truncate -s 1M /tmp/first.bin /tmp/second.bin
   a="rdma://$far/a"
   b="rdma://$far:7475/b"
-  step "the first server" serve --rdma a=memory:4M
+  step "the first server" serve --rdma a=memory:4M --rdma file=/tmp/first.bin
   first=$server
-  step "the second server" serve --rdma b=memory:4M --port 7475
+  step "the second server" serve --rdma b=memory:4M --rdma file=/tmp/second.bin --port 7475
   small="stripe:unit=4K,$a,$b"
   step "a stripe: every block by threads, any bytes by the host" nvme_check offsets "$small"
   step "a stripe: an array of pages of 1024 bytes" nvme_check array "$small" 1024
@@ -249,15 +250,19 @@ case_rdma_members() {
   step "it is the same" cmp /tmp/in /tmp/out
   step "both have a part of it" refused "differ" grapnel store verify "replica:ro,$a,$b"
   step "a region twice" refused "are the same region" nvme_check end "stripe:$a,rdma://$far/a?queues=1"
+  step "memory is no member of a replica that is written" refused "lend a file there" \
+    grapnel store rebuild "replica:state=/tmp/none,$a,$b" --from 1 --overwrite
 
+  a="rdma://$far/file"
+  b="rdma://$far:7475/file"
   both="replica:state=/tmp/state,$a,$b"
-  step "make a replica of them" says "all were compared" grapnel store rebuild "$both" --from 1 --overwrite
+  step "make a replica of two files" says "all were compared" grapnel store rebuild "$both" --from 1 --overwrite
   step "threads write and read the replica" nvme_check array "$both" 4096
   step "a server is killed while threads write: no access fails" during survive "$both" kill_server
   step "the state says who has missed writes" grep -qF "stale $b" /tmp/state
   step "without it the replica is opened" says "2, 1 in use" grapnel store info "$both"
   step "and has what was written" bytes_of "$both" 8
-  step "another server in its place" serve --rdma b=memory:4M --port 7475
+  step "another server in its place" serve --rdma file=/tmp/second.bin --port 7475
   step "it is not read before it was rebuilt" says "2, 1 in use" grapnel store info "$both"
   step "rebuild" says "all were compared" grapnel store rebuild "$both" --overwrite
   step "then the two are equal" says "equal" grapnel store verify "$both"
@@ -268,6 +273,9 @@ case_rdma_members() {
   step "the second has what was written" bytes_of "$b?ro" 8
   server=$second
   step "and ends, too" stop
+  rdma_check pattern 8 >/tmp/wanted
+  head -c "$(wc -c </tmp/wanted)" /tmp/second.bin >/tmp/got
+  step "its file has it" cmp /tmp/wanted /tmp/got
 }
 
 # The queue pairs of the server.

@@ -290,7 +290,7 @@ static void any_thread_may_be_late(void **state)
 	(void)state;
 	cpu.threads = 1;
 	cpu.schedule = SIMT_RANDOM;
-	for (cpu.seed = 1; cpu.seed <= few_or_all(2u, 20u); cpu.seed++) {
+	for (cpu.seed = 1; cpu.seed <= few_or_all(2u, 10u); cpu.seed++) {
 		open_queue(0);
 		sweep_region();
 		close_queue();

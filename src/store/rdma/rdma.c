@@ -98,6 +98,7 @@ static int open_all(struct rdma_store *s, const struct gn_store_settings *settin
 	simt_describe(s->base.machine, &machine);
 	s->apart = (int)machine.is_cuda;
 	s->base.identity = s->peer.region.instance;
+	s->base.forgets = !(s->peer.region.flags & GN_HELLO_FILE);
 	describe(s);
 	return 0;
 }

@@ -86,6 +86,16 @@ static int refuse_same(const struct gn_set *set, unsigned k, const struct gn_sto
 	return 0;
 }
 
+/* The state of a replica would say that it is up to date when its server has been started again. */
+static int refuse_forgetful(const struct gn_set *set, unsigned k, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_EINVAL,
+	                    "%s: member %u (%s) is memory of a server, whose bytes are gone when that ends, "
+	                    "and no state says so; lend a file there (grapnel serve --rdma NAME=FILE), or "
+	                    "give ro",
+	                    scheme_of(set), k + 1, set->uri[k]);
+}
+
 static void take_view(struct gn_store_view *to, const struct gn_store_view *member)
 {
 	if (!to->kind) {
@@ -127,6 +137,8 @@ int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_opt
 		rc = refuse_kind(set, k, error);
 	else if (member->view.members)
 		rc = refuse_nesting(set, k, error);
+	else if (member->forgets && !member->view.read_only && set->base.ops == &gn_store_replica)
+		rc = refuse_forgetful(set, k, error);
 	else
 		rc = refuse_same(set, k, member, error);
 	if (rc) {
