@@ -106,7 +106,7 @@ case_rdma_graph() {
   step "breadth-first search from the region, compared with a reference" says "verif" \
     grapnel bfs /tmp/g.gng --source 0 --store "$uri" --overwrite --cache 64K --verify
   step "a search needs --overwrite" refused "is lost" grapnel bfs /tmp/g.gng --source 0 --store "$uri"
-  step "a region that is too small" refused "take a larger namespace or region" \
+  step "a region that is too small" refused "take a larger one" \
     grapnel bfs /tmp/g.gng --source 0 --store "rdma://$far/small" --overwrite
   step "stop" stop INT
 }
