@@ -93,7 +93,7 @@ case_rdma_many() {
   echo '10.9.0.2 several' >>/etc/hosts
   step "the address of a host that has the server" nvme_check end "rdma://several/one"
   step "none of the addresses has it" refused "no server listens on port 7475" nvme_check end "rdma://several:7475/one"
-  step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K"
+  step "many queue pairs" nvme_check offsets "rdma://$far/two?queues=48&depth=2&transfer=4K&timeout=200000"
   step "stop" stop
 }
 
