@@ -58,7 +58,7 @@ struct gn_store_settings {
 	uint32_t nsid;       /* of a drive's namespace, from 1 */
 	uint64_t size_bytes; /* of peer: memory; 0: not given */
 	uint64_t unit_bytes; /* of peer: memory that lies together; 0: not given */
-	uint64_t flush_ns; /* the most that a server may take for a flush */
+	uint64_t flush_ns;   /* the most that a server may take for a flush */
 };
 
 /*
