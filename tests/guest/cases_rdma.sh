@@ -283,9 +283,11 @@ server_pairs() {
   "$rdma" -d resource show qp link rxe1 | grep -c "pid $server "
 }
 
-# A client whose machine vanishes says nothing: the server's device gets no answers, and cannot reach the client.
+# A client whose machine vanishes says nothing and answers nothing: what the two ends send goes to nobody's address. The server's
+# port stays up.
 vanish() {
-  "$ip" link set v0 down
+  "$ip" neigh replace fe80::ff:fe00:1 lladdr 02:00:00:00:00:0a dev v1 nud permanent
+  "$ip" neigh replace fe80::ff:fe00:2 lladdr 02:00:00:00:00:0b dev v0 nud permanent
   kill -KILL "$checking"
 }
 
