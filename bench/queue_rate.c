@@ -70,6 +70,7 @@ SIMT_FN uint32_t complete_some(const struct gn_nvmeq *q, uint32_t done)
 	uint32_t some = posted < room ? posted : room;
 
 	some = simt_shfl_u32(simt_whole_warp(), some < width ? some : width, 0);
+	simt_warp_sync(simt_whole_warp()); /* what lane 0 has acquired, all lanes see */
 	if (lane < some) {
 		const uint32_t at = done + lane, cid = q->sq[at & mask].cid;
 

@@ -29,9 +29,10 @@
  *             the pages. A scatter pins pages for writing, and so fetches absent ones.
  *   peers     From a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. Rows of
  *             up to 32 bytes (4, if several GPUs have the data) are gathered by the GPUs that have them, if
- *             these reach index and rows: memory of cudaMalloc, or pinned. Such rows arrive packed, where a
- *             load moves 32 bytes for each. The first such batch of a workspace opens these GPUs; let it
- *             not be in a capture.
+ *             index and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive
+ *             packed, where a load moves 32 bytes for each. The first such batch for each GPU opens it; let
+ *             that not be in a capture. If such a GPU fails while it works, the next batch says so. On cpu
+ *             such a batch waits for what is on the stream, and for its own end.
  *   order     a batch counts as one scalar read or write for each element, by threads of the same kernel, in
  *             no fixed order. If another thread writes an element meanwhile, a gather has the old or the new
  *             value. This holds for elements of up to 8 bytes.

@@ -8,8 +8,8 @@
  *   post    ticket -> submission entry; copy the command; mark the entry
  *   ring    one winning thread moves the tail over all consecutive marks and rings the doorbell once for
  *           them
- *   reap    of the threads that poll one at a time takes the completions that are there, and delivers each
- *           to the slot that its command id names; the others look at their own slots only
+ *   reap    one thread at a time takes the completions that are there, and delivers each to the slot that its
+ *           command id names; the other threads that wait read their own slots only
  *   wait    ring and reap until the own slot is delivered or the deadline passes
  *   end     give the slot back
  *
@@ -256,24 +256,30 @@ SIMT_NOINLINE_FN int gn__nvmeq_reap_some(const struct gn_nvmeq *q)
 	return count != 0;
 }
 
-/*
- * gn_nvmeq_reap - take the completions that are there, up to GN__NVMEQ_AT_ONCE, and deliver them to their
- * commands. One thread does that at a time; for any other it is nothing to do. So one thread alone looks at
- * the host's memory, and the others look at their slots.
- * Returns 1 if there were some, 0 if there was nothing or another thread reaps. Any thread, any number; never
- * waits.
- */
-SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
+/* gn_nvmeq_reap; -GN_EBUSY if another thread reaps. */
+SIMT_FN int gn__nvmeq_try_reap(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
 	int moved;
 
 	/* A4: pairs with R4, so that no entry that is read next is older than what those before saw there. */
 	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acq_rel_dev_u32(&s->reap_lock, 0, 1))
-		return 0;
+		return -GN_EBUSY;
 	moved = gn__nvmeq_reap_some(q);
 	simt_store_release_dev_u32(&s->reap_lock, 0); /* R4 */
 	return moved;
+}
+
+/*
+ * gn_nvmeq_reap - take the completions that are there, up to GN__NVMEQ_AT_ONCE, and deliver them to their
+ * commands. One thread does that at a time; all others return at once. So one thread alone reads the host's
+ * memory, and the others read their slots.
+ * Returns 1 if there were some, 0 if there was nothing or another thread reaps. Any thread, any number; never
+ * waits.
+ */
+SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
+{
+	return gn__nvmeq_try_reap(q) > 0;
 }
 
 /*
@@ -311,15 +317,23 @@ SIMT_FN int gn__nvmeq_serve(const struct gn_nvmeq *q)
 	return gn_nvmeq_reap(q);
 }
 
-/* The same; 1 also while another thread reaps, which delivers what may be wanted here. */
-SIMT_FN int gn__nvmeq_moves(const struct gn_nvmeq *q)
+/*
+ * Take all completions that are there. Waits for a thread that reaps, which may have looked before the last
+ * one came; not longer than a second, in case that thread does not go on.
+ */
+SIMT_NOINLINE_FN void gn__nvmeq_drain(const struct gn_nvmeq *q)
 {
-	if (gn__nvmeq_serve(q))
-		return 1;
-	if (!simt_load_acquire_dev_u32(&q->state->reap_lock))
-		return 0;
-	simt_relax();
-	return 1;
+	const uint64_t patience = simt_clock_ns() + 1000000000u;
+	uint32_t batches = 0;
+	int moved;
+
+	do {
+		gn_nvmeq_ring(q);
+		moved = gn__nvmeq_try_reap(q);
+		batches += moved > 0;
+		if (moved < 0)
+			simt_relax();
+	} while (moved && batches < q->depth && simt_clock_ns() < patience);
 }
 
 /* gn_nvmeq_buffer - the data buffer of a command between begin and end; buffer_bytes long, page-aligned. */
@@ -386,8 +400,7 @@ SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32
 	 * Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits
 	 * here.
 	 */
-	for (uint32_t k = 0; k < q->depth && gn__nvmeq_moves(q); k++)
-		;
+	gn__nvmeq_drain(q);
 	for (uint32_t k = 0; k < q->depth; k++)
 		if (gn__nvmeq_may_land(&q->slot[k], lba, blocks))
 			return 1;

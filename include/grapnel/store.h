@@ -46,10 +46,11 @@
  *
  * For peer: `size=SIZE` (needed), `ro`, and for several GPUs, as in `peer:0+1?size=128G`, `unit=SIZE` (a
  * power of two from 2M to 1G; 32M by default): the first unit of the bytes lies on the first GPU named, the
- * second on the second, and so on in turn. Kernels load and store through NVLink or PCIe. The machine's own
- * GPU may be among them. Each GPU named and the machine's must reach each other (`nvidia-smi topo -p2p r`).
- * gn_gather_rows of small rows in direct mode runs on the GPUs that have the rows (gather.h). On the cpu
- * machine the memory is the host's, and the numbers say nothing. docs/peer.md has more.
+ * second on the second, and so on in turn. Kernels load and store through NVLink. The machine's own
+ * GPU may be among them. Each GPU named and the machine's must reach each other, with atomics (`nvidia-smi
+ * topo -p2p rwna`). gn_gather_rows of small rows in direct mode runs on the GPUs that have the rows
+ * (gather.h). On the cpu machine the memory is the host's, and the numbers say nothing. docs/peer.md has
+ * more.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
  *

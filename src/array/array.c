@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <cache/cache.h>
 #include <grapnel/array.h>
+#include <store/store.h>
 
 #include <stdio.h>
 
@@ -71,6 +72,9 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 {
 	int rc = check_options(options, error);
 	const struct gn_store_view *s;
+
+	if (!rc)
+		rc = gn_store_check_machine(options->store, machine, error);
 
 	memset(array, 0, sizeof *array);
 	if (rc)

@@ -16,13 +16,14 @@ int gn_there_find(const struct gn_array *array, struct simt_spread *found)
 }
 
 /* Do the GPUs that have the rows gather them? */
-static int is_worth_it(const struct simt_spread *spread, const struct gn_array *array,
-                       const struct gn_batch *batch)
+static int is_worth_it(const struct simt_spread *spread, struct simt_machine *machine,
+                       const struct gn_array *array, const struct gn_batch *batch)
 {
 	const uint64_t row_bytes = (uint64_t)batch->elements << array->element_log2;
 
 	return row_bytes <= (spread->devices == 1 ? MOST_OF_ONE : MOST_OF_SEVERAL) &&
-	       simt__spread_reaches(spread, batch->index) && simt__spread_reaches(spread, batch->rows);
+	       simt__spread_reaches(spread, machine, batch->index) &&
+	       simt__spread_reaches(spread, machine, batch->rows);
 }
 
 static int open_machine(struct gn_there *t, const struct simt_spread *spread, unsigned device,
@@ -87,18 +88,54 @@ static int launch_here(struct simt_stream *stream, struct gn_gather_there_args *
 	return rc ? gn_error_set(error, rc, "gather: %s", simt_stream_message(stream)) : 0;
 }
 
-/* One GPU's part, between what is on the stream and what comes. */
-static int launch(struct simt_machine *machine, struct simt_stream *stream,
-                  const struct gn_gather_there_args *args, struct gn_error *error)
+/* Every GPU begins after what is on the stream. */
+static int fork_all(struct simt_machine *const *machine, unsigned count, struct simt_stream *stream,
+                    struct gn_error *error)
 {
-	int rc = simt__stream_follow(machine->own, stream);
+	for (unsigned k = 0; k < count; k++)
+		if (simt__stream_follow(machine[k]->own, stream))
+			return gn_error_set(error, -GN_EIO, "gather: %s", simt_message(machine[k]));
+	return 0;
+}
 
-	if (!rc)
-		rc = simt_launch(machine, &gn_gather_there_kernel, grid_of(machine), args);
-	if (!rc)
-		rc = simt__stream_follow(stream, machine->own);
-	if (rc)
-		gn_error_set(error, rc, "gather: %s", simt_message(machine));
+/* The stream goes on after every GPU. */
+static int join_all(struct simt_machine *const *machine, unsigned count, struct simt_stream *stream,
+                    struct gn_error *error)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; k < count; k++)
+		if (simt__stream_follow(stream, machine[k]->own))
+			rc = gn_error_set(error, -GN_EIO, "gather: %s", simt_stream_message(stream));
+	return rc;
+}
+
+static int launch_all(struct simt_machine *const *machine, struct gn_gather_there_args *args,
+                      struct gn_error *error)
+{
+	int rc = 0;
+
+	for (args->device = 0; args->device < args->devices && !rc; args->device++) {
+		rc = simt_launch(machine[args->device], &gn_gather_there_kernel,
+		                 grid_of(machine[args->device]), args);
+		if (rc)
+			gn_error_set(error, rc, "gather: %s", simt_message(machine[args->device]));
+	}
+	return rc;
+}
+
+/* The GPUs work side by side. After a failure none of them uses the caller's memory any more. */
+static int launch_there(struct simt_machine *const *machine, struct simt_stream *stream,
+                        struct gn_gather_there_args *args, struct gn_error *error)
+{
+	struct gn_error other = {0, ""};
+	int rc = fork_all(machine, args->devices, stream, error);
+
+	rc = rc ? rc : launch_all(machine, args, error);
+	if (join_all(machine, args->devices, stream, rc ? &other : error) && !rc)
+		rc = -GN_EIO;
+	for (unsigned k = 0; k < args->devices && rc; k++)
+		simt_wait(machine[k]); /* refused in a capture, where nothing runs */
 	return rc;
 }
 
@@ -114,13 +151,11 @@ int gn_there_gather(struct gn_there *there, const struct simt_spread *spread, st
 	args.first = (uint64_t)(array->memory - spread->memory);
 	args.piece_log2 = log2_of(spread->piece_bytes);
 	args.devices = spread->devices;
-	if (!is_worth_it(spread, array, batch))
+	if (!is_worth_it(spread, stream->machine, array, batch))
 		return launch_here(stream, &args, error);
 	for (unsigned k = 0; k < spread->devices && !rc; k++)
 		rc = open_machine(there, spread, spread->device[k], &machine[k], error);
-	for (args.device = 0; args.device < spread->devices && !rc; args.device++)
-		rc = launch(machine[args.device], stream, &args, error);
-	return rc;
+	return rc ? rc : launch_there(machine, stream, &args, error);
 }
 
 void gn_there_close(struct gn_there *there)

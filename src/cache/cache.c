@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <cache/cache.h>
+#include <store/store.h>
 
 enum { GN__SMALLEST_SET = 4, GN__SMALLEST_BUDGET = 32 << 10 };
 
@@ -70,8 +71,11 @@ static uint32_t default_page(const struct gn_cache *cache, const struct gn_cache
 	return sector_page(o, bytes, cache->budget_bytes);
 }
 
-static int check_stores(struct gn_store *const *stores, unsigned count, struct gn_error *error)
+static int check_stores(const struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
+                        struct gn_error *error)
 {
+	int rc = 0;
+
 	if (!count || count > GN_CACHE_STORES)
 		return gn_error_set(error, -GN_EINVAL, "cache: %u stores are not possible; give 1 to %u",
 		                    count, GN_CACHE_STORES);
@@ -79,7 +83,9 @@ static int check_stores(struct gn_store *const *stores, unsigned count, struct g
 		if (!stores[k])
 			return gn_error_set(error, -GN_EINVAL, "cache: store %u of %u is NULL; open it first",
 			                    k, count);
-	return 0;
+	for (unsigned k = 0; k < count && !rc; k++)
+		rc = gn_store_check_machine(stores[k], cache->machine, error);
+	return rc;
 }
 
 static int check_options(const struct gn_cache_options *o, uint32_t page_bytes, struct gn_error *error)
@@ -336,7 +342,7 @@ static int allocate_there(struct gn_cache *cache, const char *peers, struct gn_e
 	int rc = simt__spread_init(&cache->peers, cache->machine, peers, 0, &why);
 
 	if (!rc)
-		rc = simt__spread_create(&cache->peers, (uint64_t)v->frames << v->page_log2, 1, &why);
+		rc = simt__spread_create(&cache->peers, (uint64_t)v->frames << v->page_log2, &why);
 	if (rc)
 		return gn_error_set(error, rc, "cache: options.peers: %.400s", why.text);
 	v->frame = cache->peers.memory;
@@ -402,7 +408,7 @@ static int place_failures(struct gn_cache *cache)
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
                  const struct gn_cache_options *o, struct gn_error *error)
 {
-	int rc = check_stores(stores, count, error);
+	int rc = check_stores(cache, stores, count, error);
 	struct simt_info info;
 	uint32_t page_bytes;
 

@@ -33,7 +33,8 @@ struct simt_spread_ops {
 	int (*create)(struct simt_spread *spread, struct gn_error *error);
 	void (*destroy)(struct simt_spread *spread);
 	int (*share)(const struct simt_spread *spread, struct simt_machine *other, struct gn_error *error);
-	int (*reaches)(const struct simt_spread *spread, const void *memory);
+	int (*is_open)(const struct simt_spread *spread, struct simt_machine *machine);
+	int (*reaches)(const struct simt_spread *spread, struct simt_machine *machine, const void *memory);
 	unsigned (*device)(const struct simt_machine *machine);
 };
 
@@ -108,7 +109,8 @@ int simt__cuda_open(struct simt_machine **machine, const struct simt_options *op
 /*
  * simt__stream_follow - let what is launched on a stream later begin when all that was launched on the other
  * has ended; the streams are of machines of one kind. Waits for nothing on cuda, where the streams may be in
- * capture: the second one then joins it. On cpu it waits for the other stream. Host, the thread of both.
+ * capture: the second one then joins it. On cpu it waits for the other stream, whose failure becomes the
+ * stream's, too. Host, the thread of both.
  * Returns 0, -GN_EIO, -GN_ENOTSUP (another kind).
  */
 int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other);

@@ -220,12 +220,18 @@ static int cpu_wait(struct simt_stream *stream)
 
 static int cpu_follow(struct simt_stream *stream, struct simt_stream *other)
 {
-	struct cpu_machine *m = cpu_of(other->machine);
+	struct cpu_machine *m = cpu_of(other->machine), *to = cpu_of(stream->machine);
+	int failure;
 
-	(void)stream;
 	pthread_mutex_lock(&m->mutex);
 	settle(m, stream_of(other));
+	failure = stream_of(other)->failure;
 	pthread_mutex_unlock(&m->mutex);
+	if (!failure)
+		return 0;
+	pthread_mutex_lock(&to->mutex);
+	stream_of(stream)->failure = failure;
+	pthread_mutex_unlock(&to->mutex);
 	return 0;
 }
 

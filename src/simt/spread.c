@@ -45,15 +45,14 @@ int simt__spread_init(struct simt_spread *spread, struct simt_machine *machine, 
 	}
 }
 
-int simt__spread_create(struct simt_spread *spread, uint64_t bytes, int atomics, struct gn_error *error)
+int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_error *error)
 {
 	const uint64_t page = 2 << 20;
 	int rc;
 
-	if (bytes > UINT64_MAX - page)
+	if (bytes > (uint64_t)1 << 62)
 		return gn_error_set(error, -GN_ENOMEM, "%llu bytes cannot be addressed; ask for less",
 		                    (unsigned long long)bytes);
-	spread->atomics = atomics;
 	spread->bytes = bytes ? (bytes + page - 1) / page * page : page;
 	rc = spread->machine->ops->spread->create(spread, error);
 	if (rc) {
@@ -102,9 +101,14 @@ int simt__spread_at(const void *address, struct simt_spread *found)
 	return s != NULL;
 }
 
-int simt__spread_reaches(const struct simt_spread *spread, const void *memory)
+int simt__spread_is_open(const struct simt_spread *spread, struct simt_machine *machine)
 {
-	return spread->machine->ops->spread->reaches(spread, memory);
+	return machine->ops == spread->machine->ops && machine->ops->spread->is_open(spread, machine);
+}
+
+int simt__spread_reaches(const struct simt_spread *spread, struct simt_machine *machine, const void *memory)
+{
+	return machine->ops->spread->reaches(spread, machine, memory);
 }
 
 unsigned simt__device_of(const struct simt_machine *machine)
@@ -137,9 +141,17 @@ static int share_cpu(const struct simt_spread *spread, struct simt_machine *othe
 	return 0;
 }
 
-static int reaches_cpu(const struct simt_spread *spread, const void *memory)
+static int is_open_cpu(const struct simt_spread *spread, struct simt_machine *machine)
 {
 	(void)spread;
+	(void)machine;
+	return 1;
+}
+
+static int reaches_cpu(const struct simt_spread *spread, struct simt_machine *machine, const void *memory)
+{
+	(void)spread;
+	(void)machine;
 	(void)memory;
 	return 1;
 }
@@ -150,4 +162,5 @@ static unsigned device_cpu(const struct simt_machine *machine)
 	return 0;
 }
 
-const struct simt_spread_ops simt__cpu_spread = {create_cpu, destroy_cpu, share_cpu, reaches_cpu, device_cpu};
+const struct simt_spread_ops simt__cpu_spread = {create_cpu,  destroy_cpu, share_cpu,
+                                                 is_open_cpu, reaches_cpu, device_cpu};

@@ -21,7 +21,7 @@ struct driver {
 	decltype(&cuMemMap) map;
 	decltype(&cuMemUnmap) unmap;
 	decltype(&cuMemSetAccess) set_access;
-	decltype(&cuMemGetAllocationGranularity) granularity;
+	decltype(&cuMemGetAccess) get_access;
 	decltype(&cuPointerGetAttribute) attribute;
 	decltype(&cuGetErrorString) text;
 };
@@ -45,12 +45,26 @@ int load(struct driver *d)
 	const int all = find("cuMemAddressReserve", &d->reserve) && find("cuMemAddressFree", &d->give_up) &&
 	                find("cuMemCreate", &d->create) && find("cuMemRelease", &d->release) &&
 	                find("cuMemMap", &d->map) && find("cuMemUnmap", &d->unmap) &&
-	                find("cuMemSetAccess", &d->set_access) &&
-	                find("cuMemGetAllocationGranularity", &d->granularity) &&
+	                find("cuMemSetAccess", &d->set_access) && find("cuMemGetAccess", &d->get_access) &&
 	                find("cuPointerGetAttribute", &d->attribute) && find("cuGetErrorString", &d->text);
 
 	cudaGetLastError();
 	return all;
+}
+
+/* Asked for once; NULL: the driver has not got them. */
+const struct driver *the_driver(void)
+{
+	static struct driver d;
+	static const int all = load(&d);
+
+	return all ? &d : NULL;
+}
+
+int no_driver(struct gn_error *error)
+{
+	return gn_error_set(error, -GN_ENOTSUP,
+	                    "cuda: this driver has no virtual memory management; install a newer one");
 }
 
 int refuse(const struct driver *d, CUresult rc, const char *what, struct gn_error *error)
@@ -84,54 +98,63 @@ unsigned owner_at(const struct simt_spread *s, uint64_t at)
 	return s->device[at / s->piece_bytes % s->devices];
 }
 
-/* Can the machine's kernels reach the device, and its kernels what the machine has from cudaMalloc? */
-int check_device(struct simt_machine *m, unsigned device, int atomics, struct gn_error *error)
+/* Do kernels of each of two devices reach the other's memory, and with atomics? */
+int reach_each_other(int one, int other, struct gn_error *error)
 {
-	const int here = of(m)->device, there = (int)device;
-	const unsigned count = simt__cuda_devices();
-	int can = 0, back = 0, native = 0;
+	int there = 0, back = 0, atomics = 0;
 
-	if (device >= count)
-		return gn_error_set(error, -GN_ENODEV,
-		                    "cuda: there is no GPU %u; this process sees %u, from 0", device, count);
-	if (here == there)
-		return 0;
-	if (cudaDeviceCanAccessPeer(&can, here, there) != cudaSuccess ||
-	    cudaDeviceCanAccessPeer(&back, there, here) != cudaSuccess || !can || !back) {
-		cudaGetLastError();
-		return gn_error_set(
-		    error, -GN_ENOTSUP,
-		    "cuda: GPU %d cannot reach the memory of GPU %d; take a GPU that 'nvidia-smi "
-		    "topo -p2p r' shows as OK, or host memory",
-		    here, there);
-	}
-	if (cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, here, there) !=
+	if (cudaDeviceCanAccessPeer(&there, one, other) != cudaSuccess ||
+	    cudaDeviceCanAccessPeer(&back, other, one) != cudaSuccess ||
+	    cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, one, other) !=
 	        cudaSuccess ||
-	    (atomics && !native)) {
+	    !there || !back || !atomics) {
 		cudaGetLastError();
 		return gn_error_set(
 		    error, -GN_ENOTSUP,
-		    "cuda: GPU %d cannot do atomics in the memory of GPU %d, because no NVLink is "
-		    "between them; only read it (ro), or use host memory",
-		    here, there);
-	}
-	for (int k = 0; k < 2; k++) {
-		on_device now(k ? there : here);
-		const cudaError_t rc = cudaDeviceEnablePeerAccess(k ? here : there, 0);
-
-		cudaGetLastError();
-		if (rc != cudaSuccess && rc != cudaErrorPeerAccessAlreadyEnabled)
-			return translate(error, rc, "access of GPUs to each other");
+		    "cuda: GPU %d and GPU %d do not reach each other's memory with atomics, which needs "
+		    "NVLink; take GPUs that 'nvidia-smi topo -p2p rwna' shows as OK, or host memory",
+		    one, other);
 	}
 	return 0;
 }
 
+int let_reach(int one, int other, struct gn_error *error)
+{
+	on_device now(one);
+	const cudaError_t rc = cudaDeviceEnablePeerAccess(other, 0);
+
+	cudaGetLastError();
+	return rc == cudaErrorPeerAccessAlreadyEnabled ? 0
+	                                               : translate(error, rc, "access of GPUs to each other");
+}
+
+/* Also what they have from cudaMalloc. */
+int check_pair(unsigned one, unsigned other, struct gn_error *error)
+{
+	int rc = one == other ? 0 : reach_each_other((int)one, (int)other, error);
+
+	if (!rc && one != other)
+		rc = let_reach((int)one, (int)other, error);
+	if (!rc && one != other)
+		rc = let_reach((int)other, (int)one, error);
+	return rc;
+}
+
 int check_devices(const struct simt_spread *s, struct simt_machine *m, struct gn_error *error)
 {
+	const unsigned here = (unsigned)of(m)->device, count = simt__cuda_devices();
 	int rc = 0;
 
-	for (unsigned k = 0; k < s->devices && !rc; k++)
-		rc = check_device(m, s->device[k], s->atomics, error);
+	for (unsigned k = 0; k < s->devices; k++)
+		if (s->device[k] >= count)
+			return gn_error_set(error, -GN_ENODEV,
+			                    "cuda: there is no GPU %u; this process sees %u, from 0",
+			                    s->device[k], count);
+	for (unsigned k = 0; k < s->devices && !rc; k++) {
+		rc = check_pair(here, s->device[k], error);
+		for (unsigned j = 0; j < k && !rc; j++)
+			rc = check_pair(s->device[j], s->device[k], error);
+	}
 	return rc;
 }
 
@@ -185,16 +208,21 @@ void unmap(const struct driver *d, const struct simt_spread *s, uint64_t mapped)
 	d->give_up((CUdeviceptr)s->memory, s->bytes);
 }
 
+/* On a stream of its own: it waits for the zeros alone. */
 int zero(const struct simt_spread *s, struct gn_error *error)
 {
-	const cudaStream_t stream = of(s->machine)->own.handle;
+	cudaStream_t stream;
 	on_device now(s->machine);
-	cudaError_t rc = cudaSuccess;
+	cudaError_t rc = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 
+	if (rc != cudaSuccess)
+		return translate(error, rc, "zeroing another GPU's memory");
 	for (uint64_t at = 0; at < s->bytes && rc == cudaSuccess; at += piece_at(s, at))
 		rc = cudaMemsetAsync(s->memory + at, 0, piece_at(s, at), stream);
-	return translate(error, rc == cudaSuccess ? cudaStreamSynchronize(stream) : rc,
-	                 "zeroing another GPU's memory");
+	if (rc == cudaSuccess)
+		rc = cudaStreamSynchronize(stream);
+	cudaStreamDestroy(stream);
+	return translate(error, rc, "zeroing another GPU's memory");
 }
 
 int map_all(const struct driver *d, const struct simt_spread *s, struct gn_error *error)
@@ -227,63 +255,61 @@ void shape(struct simt_spread *s)
 int create(struct simt_spread *s, struct gn_error *error)
 {
 	on_device here(s->machine);
-	struct driver d;
+	const struct driver *d = the_driver();
 	CUdeviceptr memory = 0;
-	CUresult rc;
-	int refused;
+	int refused = d ? check_devices(s, s->machine, error) : no_driver(error);
 
-	if (!load(&d))
-		return gn_error_set(
-		    error, -GN_ENOTSUP,
-		    "cuda: this driver has no virtual memory management; install a newer one");
-	refused = check_devices(s, s->machine, error);
 	if (refused)
 		return refused;
 	shape(s);
-	rc = d.reserve(&memory, s->bytes, page, 0, 0);
-	if (rc != CUDA_SUCCESS)
+	if (d->reserve(&memory, s->bytes, page, 0, 0) != CUDA_SUCCESS)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "cuda: there are no addresses for %llu bytes; ask for less",
 		                    (unsigned long long)s->bytes);
 	s->memory = (char *)memory;
-	return map_all(&d, s, error);
+	return map_all(d, s, error);
 }
 
 void destroy(struct simt_spread *s)
 {
 	on_device here(s->machine);
-	struct driver d;
 
-	if (load(&d))
-		unmap(&d, s, s->bytes);
+	unmap(the_driver(), s, s->bytes);
 }
 
 int share(const struct simt_spread *s, struct simt_machine *other, struct gn_error *error)
 {
 	on_device here(other);
-	struct driver d;
-	int rc = load(&d) ? check_devices(s, other, error) : -GN_ENOTSUP;
+	const int rc = check_devices(s, other, error);
 
-	return rc ? rc : open_to(&d, s, (unsigned)of(other)->device, error);
+	return rc ? rc : open_to(the_driver(), s, (unsigned)of(other)->device, error);
 }
 
-/* Memory of cudaMalloc is open to all devices that were given access; host memory must be pinned. */
-int reaches(const struct simt_spread *s, const void *memory)
+int is_open(const struct simt_spread *s, struct simt_machine *m)
 {
-	on_device here(s->machine);
+	const CUmemLocation where = on((unsigned)of(m)->device).location;
+	unsigned long long flags = 0;
+
+	return the_driver()->get_access(&flags, &where, (CUdeviceptr)s->memory) == CUDA_SUCCESS &&
+	       flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+int reaches(const struct simt_spread *s, struct simt_machine *m, const void *memory)
+{
+	on_device here(m);
 	struct cudaPointerAttributes what;
-	struct driver d;
 	int plain = 0;
 
+	(void)s;
 	if (cudaPointerGetAttributes(&what, memory) != cudaSuccess) {
 		cudaGetLastError();
 		return 0;
 	}
 	if (what.type != cudaMemoryTypeDevice)
 		return what.type == cudaMemoryTypeHost;
-	return load(&d) &&
-	       d.attribute(&plain, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, (CUdeviceptr)memory) ==
-	           CUDA_SUCCESS &&
+	return what.device == of(m)->device &&
+	       the_driver()->attribute(&plain, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+	                               (CUdeviceptr)memory) == CUDA_SUCCESS &&
 	       plain;
 }
 
@@ -294,4 +320,4 @@ unsigned device(const struct simt_machine *m)
 
 } // namespace
 
-const struct simt_spread_ops simt__cuda_spread = {create, destroy, share, reaches, device};
+const struct simt_spread_ops simt__cuda_spread = {create, destroy, share, is_open, reaches, device};

@@ -21,7 +21,6 @@ struct simt_spread {
 	unsigned device[SIMT_SPREAD_MOST]; /* numbers, as in "cuda:1" */
 	uint64_t piece_bytes;              /* a power of two, 2 MiB or more */
 	uint64_t bytes;                    /* a multiple of 2 MiB */
-	int atomics;                       /* of simt__spread_create */
 	char *memory;
 	struct simt_spread *next; /* used by spread.c only */
 };
@@ -37,12 +36,12 @@ int simt__spread_init(struct simt_spread *spread, struct simt_machine *machine, 
 
 /*
  * simt__spread_create - allocate the memory, zeroed.
- * @bytes    rounded up to 2 MiB
- * @atomics  1: kernels of the machine will change it by atomics, too
- * On cpu a device stands for nothing: all memory is the host's. Host. Returns 0, -GN_ENODEV (no such device),
- * -GN_ENOTSUP (a device is not reached, or the driver cannot), -GN_ENOMEM; says which and what to do.
+ * @bytes  rounded up to 2 MiB
+ * The devices and the machine's must reach each other, with atomics. On cpu a device stands for nothing: all
+ * memory is the host's. Host. Returns 0, -GN_ENODEV (no such device), -GN_ENOTSUP (a device is not reached,
+ * or the driver cannot), -GN_ENOMEM, -GN_EIO; says which and what to do.
  */
-int simt__spread_create(struct simt_spread *spread, uint64_t bytes, int atomics, struct gn_error *error);
+int simt__spread_create(struct simt_spread *spread, uint64_t bytes, struct gn_error *error);
 
 /* simt__spread_destroy - free it. No kernel uses it any more. */
 void simt__spread_destroy(struct simt_spread *spread);
@@ -54,11 +53,15 @@ int simt__spread_share(const struct simt_spread *spread, struct simt_machine *ot
  */
 int simt__spread_at(const void *address, struct simt_spread *found);
 
+/* simt__spread_is_open - may kernels of a machine use the memory? Those of another kind never may. */
+int simt__spread_is_open(const struct simt_spread *spread, struct simt_machine *machine);
+
 /*
- * simt__spread_reaches - may kernels of all its devices use memory of a program, at this address? Memory that
- * the program got by other means than cudaMalloc or pinning may be closed to other devices.
+ * simt__spread_reaches - may kernels of all its devices use memory that a program gives to a machine to which
+ * the spread memory is open? Memory of that device by cudaMalloc, and pinned memory. Memory from elsewhere
+ * may be closed to other devices.
  */
-int simt__spread_reaches(const struct simt_spread *spread, const void *memory);
+int simt__spread_reaches(const struct simt_spread *spread, struct simt_machine *machine, const void *memory);
 
 /* The number of a machine's device. */
 unsigned simt__device_of(const struct simt_machine *machine);

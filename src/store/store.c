@@ -228,6 +228,16 @@ int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct 
 	return rc ? gn_error_set(error, rc, "%s: %.400s", store->name, why.text) : 0;
 }
 
+int gn_store_check_machine(const struct gn_store *store, struct simt_machine *machine, struct gn_error *error)
+{
+	if (machine == store->machine || !store->ops->is_open || store->ops->is_open(store, machine))
+		return 0;
+	return gn_error_set(
+	    error, -GN_ENOTSUP,
+	    "%s: the store was opened on another machine; call gn_store_share for this one first",
+	    store->name);
+}
+
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
 	memset(statistics, 0, sizeof *statistics);

@@ -54,10 +54,19 @@ struct gn_store_ops {
 	int (*member)(const struct gn_store *store, unsigned k, struct gn_store_member *member);
 	/* Let another machine's kernels use the store; NULL: they cannot. */
 	int (*share)(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
+	/* May kernels of a machine use the store? NULL: those of any machine that reaches its memory. */
+	int (*is_open)(const struct gn_store *store, struct simt_machine *machine);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,
     gn_store_peer, gn_store_stripe, gn_store_replica;
+
+/*
+ * gn_store_check_machine - 0, or -GN_ENOTSUP: kernels of this machine cannot use the store before
+ * gn_store_share.
+ */
+int gn_store_check_machine(const struct gn_store *store, struct simt_machine *machine,
+                           struct gn_error *error);
 
 /*
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.

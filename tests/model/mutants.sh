@@ -44,6 +44,7 @@ queue|nvmeq.h|s/gn__nvmeq_put_back(q, index);/;/|a late completion does not give
 queue|nvmeq.h|/gn__nvmeq_deliver(const/,/^}/s/uint64_t pending = .*/uint64_t pending = gn__nvmeq_word(gn__nvmeq_cid(word), GN__NVMEQ_PENDING, 0);/|completions are matched by slot, not by id
 queue|nvmeq.h|s/word = gn__nvmeq_abandon(q, slot, cid);/word = 0; gn_nvmeq_end(q, cid);/|a command that timed out frees its slot at once
 queue|nvmeq.h|s/if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))/if (1)/|no write is ever a hazard
+nvmeq_commands|nvmeq.h|s/} while (moved .. batches/} while (moved > 0 \&\& batches/|a write does not wait for a thread that reaps
 queue|nvmeq.h|s/word\[k\] >> 17 & GN__NVMEQ_KEPT/0/|the status is dropped
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END

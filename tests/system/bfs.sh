@@ -60,6 +60,9 @@ TEXT
   search "$graph" 0 --store host --cache 64K --policy fifo --warp-width 32
   search "$graph" 0 --store host --cache 64K --policy random
   search "$graph" 0 --store host --cache 64K --threads 4
+  search "$graph" 0 --store peer:1 --cache 64K
+  search "$graph" 0 --store 'peer:0+1?unit=2M' --mode direct
+  search "$graph" 0 --store file --cache 64K --cache-on 0+1
   for width in 1 32; do
     search "$graph" 0 --store host --mode auto --warp-width "$width"
     search "$graph" 0 --store file --mode auto --cache 256K --warp-width "$width"

@@ -6,6 +6,7 @@
 #include "test_nvmeq_support.h"
 
 #include <pthread.h>
+#include <time.h>
 
 /* ---- what can go wrong ---- */
 
@@ -227,6 +228,33 @@ static void test_write_hazard(void **state)
 	stop(&f);
 }
 
+static void *let_reap(void *queue)
+{
+	const struct timespec pause = {0, 20000000};
+
+	nanosleep(&pause, NULL);
+	simt_store_release_dev_u32(&((const struct gn_nvmeq *)queue)->state->reap_lock, 0);
+	return NULL;
+}
+
+/* A thread reaps that looked before the completion came: the answer waits until it has been looked again. */
+static void test_write_hazard_beside_a_reaper(void **state)
+{
+	struct fixture f;
+	pthread_t other;
+	uint32_t cid;
+
+	(void)state;
+	start(&f, &usual);
+	cid = give_up(&f, GN_NVME_WRITE, 10, 4);
+	f.q.state->reap_lock = 1;
+	complete(&f, cid, 0);
+	assert_int_equal(pthread_create(&other, NULL, let_reap, &f.q), 0);
+	assert_int_equal(gn_nvmeq_write_hazard(&f.q, 11, 1), 0);
+	pthread_join(other, NULL);
+	stop(&f);
+}
+
 /* ---- many at once ---- */
 
 /* More commands in flight than the queue holds, before the first is waited for: refused in time, then goes
@@ -343,6 +371,7 @@ int main(void)
 	    cmocka_unit_test(test_all_slots_in_use),
 	    cmocka_unit_test(test_begin_rings_for_the_abandoned),
 	    cmocka_unit_test(test_write_hazard),
+	    cmocka_unit_test(test_write_hazard_beside_a_reaper),
 	    cmocka_unit_test(test_more_posts_than_depth),
 	    cmocka_unit_test(test_host_threads),
 	};

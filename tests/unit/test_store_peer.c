@@ -160,7 +160,7 @@ static void gather(struct store_test *t, struct simt_machine *machine, uint32_t 
 	simt_free(machine, rows);
 }
 
-/* Rows up to 64 bytes are gathered on the devices that have them, larger ones on the machine. */
+/* Rows of 4 bytes are gathered on the devices that have them, larger ones on the machine. */
 static void rows_are_gathered(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
@@ -171,6 +171,47 @@ static void rows_are_gathered(void **state)
 		gather(t, t->machine, elements);
 	gather(t, t->machine, 3);
 	gather(t, t->machine, 5);
+}
+
+/* Bytes, pairs and triples of an array that does not begin with a unit, on a stream of its own; the workspace
+ * outlives the store. */
+static void small_rows_are_gathered_on_a_stream(void **state)
+{
+	enum { OFFSET = UNIT - 1000 };
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_array_options options = {GN_DIRECT, NULL, NULL, OFFSET, BYTES - OFFSET, 1};
+	uint64_t *index = (uint64_t *)simt_alloc(t->machine, ROWS * sizeof *index, SIMT_PINNED);
+	uint8_t *rows = (uint8_t *)simt_alloc(t->machine, (size_t)ROWS * 3, SIMT_PINNED);
+	struct simt_stream *stream;
+	struct gn_array array;
+	struct gn_gather *g;
+
+	open_peer(t);
+	fill(t);
+	options.store = t->store;
+	assert_int_equal(gn_array_create(&array, t->machine, &options, &t->error), 0);
+	assert_int_equal(gn_gather_create(&g, t->machine, ROWS, &t->error), 0);
+	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
+	for (uint32_t bytes = 1; bytes <= 3; bytes++) {
+		const struct gn_batch batch = {index, rows, ROWS, bytes, 0};
+
+		/* every row around the first unit's end, and others */
+		for (uint64_t k = 0; k < ROWS; k++)
+			index[k] = k < 2000 ? k : k * 2654435761u % (options.count / bytes);
+		if (gn_gather_rows_on(g, stream, &array, &batch, &t->error))
+			fail_msg("%s", t->error.text);
+		assert_int_equal(simt_stream_wait(stream), 0);
+		for (uint64_t k = 0; k < (uint64_t)ROWS * bytes; k++)
+			if (rows[k] != byte_of(OFFSET + index[k / bytes] * bytes + k % bytes, 1))
+				fail_msg("rows of %u bytes, place %llu is wrong", bytes,
+				         (unsigned long long)(k / bytes));
+	}
+	gn_array_destroy(&array, t->machine);
+	close_store(t);
+	gn_gather_destroy(g);
+	simt_stream_destroy(stream);
+	simt_free(t->machine, index);
+	simt_free(t->machine, rows);
 }
 
 static void two_machines_use_one_store(void **state)
@@ -276,6 +317,7 @@ static void bad_uris_are_refused(void **state)
 	refused(t, "peer:0?size=1M&unit=1M", -GN_EINVAL, "2M to 1G");
 	refused(t, "peer:0?size=1M&unit=3M", -GN_EINVAL, "2M to 1G");
 	refused(t, "peer:0?size=1M&queues=3", -GN_EINVAL, "size=SIZE");
+	refused(t, "peer:0?size=9000000000G", -GN_ENOMEM, "ask for less");
 	refused(t, "peer:0?size=900000000G", -GN_ENOMEM, "ask for less");
 }
 
@@ -290,10 +332,11 @@ static void read_only_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    store_case(holds_what_is_written),    store_case(kernels_read_and_write),
-	    store_case(rows_are_gathered),        store_case(two_machines_use_one_store),
-	    store_case(only_memory_is_shared),    store_case(bad_uris_are_refused),
-	    store_case(a_cache_has_frames_there), store_case(read_only_is_kept),
+	    store_case(holds_what_is_written),      store_case(kernels_read_and_write),
+	    store_case(rows_are_gathered),          store_case(small_rows_are_gathered_on_a_stream),
+	    store_case(two_machines_use_one_store), store_case(only_memory_is_shared),
+	    store_case(bad_uris_are_refused),       store_case(a_cache_has_frames_there),
+	    store_case(read_only_is_kept),
 	};
 
 	return cmocka_run_group_tests_name("store_peer", tests, NULL, NULL);

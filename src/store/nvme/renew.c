@@ -49,7 +49,7 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
 	}
 }
 
-/* Other threads only try these locks, and hold them for a few instructions. */
+/* Other threads only try these locks, and do not wait while they hold one. */
 static int lock(uint32_t *word, uint64_t deadline)
 {
 	while (simt_cas_acq_rel_dev_u32(word, 0, 1)) {
@@ -72,15 +72,14 @@ int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline)
 	return rc;
 }
 
-/* No command is outstanding. A thread that looks for completions meanwhile holds reap_lock for a moment. */
-void gn_nvmeq_renew_all(struct gn_nvmeq *q)
+int gn_nvmeq_renew_all(struct gn_nvmeq *q, uint64_t deadline)
 {
 	struct gn_nvmeq_state *s = q->state;
 	const uint32_t round = 2 * q->depth;
 	uint32_t start;
 
-	while (lock(&s->reap_lock, UINT64_MAX))
-		;
+	if (lock(&s->reap_lock, deadline))
+		return -GN_ETIMEDOUT;
 	start = (simt_load_acquire_dev_u32(&s->ticket) + round - 1) & ~(round - 1);
 	for (uint32_t k = 0; k < q->depth; k++)
 		simt_store_release_sys_u32(word_of(q, k), 0);
@@ -93,4 +92,5 @@ void gn_nvmeq_renew_all(struct gn_nvmeq *q)
 	simt_store_release_dev_u32(&s->reap_lock, 0);
 	simt_store_release_dev_u32(&s->head_lock, 0);
 	simt_store_release_dev_u32(&s->tail_lock, 0);
+	return 0;
 }

@@ -36,8 +36,10 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
  * gn_nvmeq_renew_all - let both queues begin at entry 0 and phase 1, as a controller that was enabled
  * expects. The caller holds every slot, so no thread posts, and the doorbells; threads may still look for
  * completions. The caller then clears `answered` of gn_nvmeq_answer, because command ids repeat.
+ * @deadline  on simt_clock_ns
+ * Returns 0, or -GN_ETIMEDOUT: a thread that looks for completions does not end; nothing has changed.
  */
-void gn_nvmeq_renew_all(struct gn_nvmeq *q);
+int gn_nvmeq_renew_all(struct gn_nvmeq *q, uint64_t deadline);
 
 #ifdef __cplusplus
 }

@@ -165,16 +165,20 @@ static void forget(struct gn_watched *p, uint32_t depth)
 	p->busy = 0;
 }
 
-static void renew_queues(struct gn_watch *w)
+static int renew_queues(struct gn_watch *w)
 {
+	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
+
 	for (uint32_t k = 0; k < w->pairs; k++) {
 		struct gn_nvmeq *q = queue_of(w, k);
 
-		gn_nvmeq_renew_all(q);
+		if (gn_nvmeq_renew_all(q, deadline))
+			return -GN_ETIMEDOUT;
 		w->pair[k].silent = 0;
 		forget(&w->pair[k], q->depth);
 		memset(w->pair[k].answered, 0, q->depth * sizeof *w->pair[k].answered);
 	}
+	return 0;
 }
 
 static int bring_up(struct gn_watch *w, struct gn_error *why)
@@ -207,16 +211,15 @@ static void reset(struct gn_watch *w)
 	if (!rc) {
 		take_over(w);
 		rc = collect(w);
+		rc = rc ? rc : renew_queues(w);
 		if (rc)
 			gn_error_set(&why, rc,
 			             "%s: the controller was reset because commands did not complete, but "
 			             "threads of the program kept theirs; close the store and open it again",
 			             d->name);
 	}
-	if (!rc) {
-		renew_queues(w);
+	if (!rc)
 		rc = bring_up(w, &why);
-	}
 	simt_store_release_dev_u32(&w->resets, w->resets + 1);
 	if (rc)
 		fail(w, &why);

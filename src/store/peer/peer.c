@@ -57,8 +57,7 @@ static int start(struct peer_store *p, const struct gn_uri *uri, const struct gn
 		                    uri->path);
 	rc = simt__spread_init(&p->spread, p->base.machine, uri->path, settings->unit_bytes, &why);
 	if (!rc)
-		rc =
-		    simt__spread_create(&p->spread, settings->size_bytes, !settings->options.read_only, &why);
+		rc = simt__spread_create(&p->spread, settings->size_bytes, &why);
 	return rc ? gn_error_set(error, rc, "peer:%s: %.400s", uri->path, why.text) : 0;
 }
 
@@ -132,9 +131,14 @@ static int peer_share(struct gn_store *store, struct simt_machine *machine, stru
 	return simt__spread_share(&peer_of(store)->spread, machine, error);
 }
 
+static int peer_is_open(const struct gn_store *store, struct simt_machine *machine)
+{
+	return simt__spread_is_open(&((const struct peer_store *)store)->spread, machine);
+}
+
 const struct gn_store_ops gn_store_peer = {"peer",     GN_OPTION_RO | GN_OPTION_SIZE | GN_OPTION_UNIT,
                                            peer_open,  NULL,
                                            peer_close, peer_read,
                                            peer_write, peer_flush,
                                            NULL,       NULL,
-                                           peer_share};
+                                           peer_share, peer_is_open};
