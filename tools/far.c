@@ -204,6 +204,11 @@ bool tool_far_is_drive(const struct tool_far *far)
 	return far->store && !far->baseline && is_uri(far->store);
 }
 
+bool tool_far_is_memory(const struct tool_far *far)
+{
+	return !far->store || !strcmp(far->store, "host") || is_peer(far->store);
+}
+
 bool tool_far_is_there(const struct tool_far *far)
 {
 	return tool_far_is_drive(far) && is_set(far->store) && !far->overwrite;

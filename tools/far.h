@@ -82,9 +82,11 @@ int tool_far_open(struct gn_store **store, struct simt_machine *machine, const s
                   const char *subcommand, const char *machine_name, const char *scheme, const char *path,
                   const char *query, uint32_t transfer_bytes, struct gn_error *e);
 
-/* tool_far_is_drive - is --store a drive, a region, a stripe or a replica? Then direct mode is not possible.
- */
+/* tool_far_is_drive - is --store named by a URI, to which the data is copied or where it already is? */
 bool tool_far_is_drive(const struct tool_far *far);
+
+/* tool_far_is_memory - is direct mode possible with --store? Also if it was not given. */
+bool tool_far_is_memory(const struct tool_far *far);
 
 /*
  * tool_far_is_there - must the store have the data already? So it is for a stripe or replica without

@@ -43,9 +43,11 @@ static void check_together(struct graph_options *o, const struct argp_state *sta
 		o->mode = GRAPH_DIRECT;
 	if (!o->graph)
 		argp_error(state, "no graph given; give GRAPH, see --help");
-	if (o->mode == GRAPH_DIRECT && o->far.store && strcmp(o->far.store, "host") != 0)
-		argp_error(state, "--mode direct needs --store host: threads cannot load from a file, a "
-		                  "drive or another machine without a cache");
+	if (o->mode == GRAPH_DIRECT && !tool_far_is_memory(&o->far))
+		argp_error(
+		    state,
+		    "--mode direct needs --store host or peer:GPUS: threads cannot load from a file, a "
+		    "drive or another machine without a cache");
 	if (o->mode == GRAPH_AUTO && o->far.page_bytes)
 		argp_error(state,
 		           "--page is for --mode paged: --mode auto chooses the page size; leave --page out");
