@@ -85,6 +85,14 @@ void gn_control_hear(struct gn_link *link)
 
 enum outcome { WAITS, ENDED, LOST, SILENT, LATE };
 
+/* So long a server that works may say nothing: it says so every second or two. */
+static uint64_t silence(const struct gn_control *c)
+{
+	const uint64_t least = 5000000000u;
+
+	return c->peer->timeout_ns > least ? c->peer->timeout_ns : least;
+}
+
 /* How a flush stands that was asked for over this connection. */
 static enum outcome look(struct gn_control *c, uint32_t connection, uint64_t deadline)
 {
@@ -102,7 +110,7 @@ static enum outcome look(struct gn_control *c, uint32_t connection, uint64_t dea
 		what = LOST;
 	else if (now > deadline)
 		what = LATE;
-	else if (now > c->heard_ns && now - c->heard_ns > c->peer->timeout_ns)
+	else if (now > c->heard_ns && now - c->heard_ns > silence(c))
 		what = SILENT;
 	pthread_mutex_unlock(&l->mutex);
 	return what;
@@ -143,8 +151,8 @@ static int send_and_wait(struct gn_control *c, uint64_t deadline, enum outcome *
 	rc = gn_control_insist(c, GN_NVME_FLUSH, 0, out, GN_HELLO_NOTE_BYTES, error);
 	if (rc)
 		return rc;
-	listen_from_now(
-	    c); /* the connection may be another one by now: then the note may be lost with the old */
+	/* The connection may be another one by now: then the note may be lost with the old one. */
+	listen_from_now(c);
 	*what = await_end(c, connection, deadline);
 	return 0;
 }
@@ -156,6 +164,12 @@ static int verdict(const struct gn_control *c, enum outcome what, struct gn_erro
 		                    "%s: the server does not answer a flush; see whether 'grapnel serve' is "
 		                    "stopped there, and flush again",
 		                    c->peer->label);
+	if (what == LOST)
+		return gn_error_set(
+		    error, -GN_ETIMEDOUT,
+		    "%s: the connection was lost during a flush, and did not come back in %llu ms; "
+		    "flush again later, or give it longer with flush=MS in the URI",
+		    c->peer->label, (unsigned long long)(c->peer->flush_ns / 1000000));
 	if (what != ENDED)
 		return gn_error_set(error, -GN_ETIMEDOUT,
 		                    "%s: a flush has not ended after %llu ms, and the server goes on with "

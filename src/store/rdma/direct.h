@@ -9,9 +9,9 @@
  *
  *   take   wait for a place in the ring; the ticket is the number of the entry
  *   write  the entry, and mark it (R1)
- *   turn   whoever waits tries to be the one who serves: it takes what has ended out of the ring, and hands
- * marked entries to the device: the doorbell record, then the doorbell. One doorbell for all entries that are
- * complete poll   the completion of a ticket has a place of its own, so each thread waits for its own
+ *   turn   one of the threads that wait takes what has ended out of the ring, and hands marked entries to the
+ *          device: the doorbell record, then one doorbell for all entries that are complete
+ *   poll   the completion of a ticket has a place of its own, so each thread waits for its own
  *
  * Every entry asks for a completion. A queue pair's entries end in their order, and the completion queue is
  * its own: entry and completion of a ticket have the same number.
@@ -233,7 +233,8 @@ SIMT_FN struct gn_store_status gn__direct_move(const struct gn_direct *d, uint32
  * @offset  in the region
  * @to, @from  inside the memory of local_key, by the address under which that was registered
  * Any thread. Waits at most timeout_ns. Return 0, -GN_EIO (see device) or -GN_ETIMEDOUT: then the transfer
- * may still happen, and the memory must not be used otherwise before the queue pair is destroyed. After a
+ * may still happen, and the memory must not be used otherwise before the queue pair is destroyed. A write may
+ * land even after that, until the server has destroyed its end: no newer write of the bytes before. After a
  * failure all later transfers fail, too: the device has stopped the queue pair.
  */
 SIMT_FN struct gn_store_status gn_direct_read(const struct gn_direct *d, uint64_t offset, void *to,

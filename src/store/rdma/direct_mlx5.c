@@ -22,7 +22,8 @@ GN__STATIC_ASSERT(MLX5_CQE_REQ == 0 && MLX5_CQE_INVALID == 15, "opcodes of compl
 static int refuse(const char *what, struct gn_error *error)
 {
 	return gn_error_set(error, -GN_ENOTSUP,
-	                    "rdma: kernels cannot post to this device: %s; open the store without it", what);
+	                    "rdma: kernels cannot post to this device: %s; let threads of the host post",
+	                    what);
 }
 
 /* ---- what the machine reaches ---- */

@@ -243,9 +243,10 @@ void gn_server_flush_done(struct gn_server *s)
 
 	if (s->works) {
 		pthread_join(s->worker, NULL);
-		s->works = read(s->done, &count, sizeof count) < 0;
+		if (read(s->done, &count, sizeof count) < 0)
+			count = 0; /* nobody asks how often it was told */
+		s->works = 0;
 	}
-	s->works = 0;
 	for (unsigned k = 0; k < GN_SERVER_CONNECTIONS; k++) {
 		struct gn_connection *c = &s->connection[k];
 

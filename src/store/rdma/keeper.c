@@ -35,17 +35,24 @@ static int connect_again(struct gn_link *link)
 	return rc;
 }
 
-/* Connect the links that are down. If one fails, the others would too: try again later. */
+/*
+ * Connect the links that are down. If the server does not answer, it answers none of them: try again later.
+ * If it refuses one, it may accept another, and the store's writes may wait for that one.
+ */
 static int mend(struct gn_keeper *k)
 {
+	int failed = 0, rc;
+
 	for (unsigned n = 0; n < k->engines; n++)
 		for (uint32_t at = 0; at < k->engine[n]->lanes; at++) {
 			struct gn_lane *lane = &k->engine[n]->lane[at];
 
-			if (gn_lane_settle(k->engine[n], lane) && connect_again(&lane->link))
-				return -1;
+			rc = gn_lane_settle(k->engine[n], lane) ? connect_again(&lane->link) : 0;
+			failed |= rc;
+			if (rc == -GN_ETIMEDOUT)
+				return rc;
 		}
-	return 0;
+	return failed;
 }
 
 static struct gn_link *link_at(const struct gn_keeper *k, unsigned at)
