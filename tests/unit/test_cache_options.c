@@ -8,9 +8,11 @@
 /* A store of which nothing but its view is used. */
 static struct gn_store *fake_store(uint64_t capacity, uint32_t block_bytes, uint32_t transfer_bytes)
 {
+	static const struct gn_store_ops ops;
 	static struct gn_store store;
 
 	memset(&store, 0, sizeof store);
+	store.ops = &ops;
 	store.view.kind = transfer_bytes ? GN_STORE_QUEUES : GN_STORE_MEMORY;
 	store.view.block_bytes = block_bytes;
 	store.view.capacity_bytes = capacity;
