@@ -8,7 +8,7 @@
 /* A store of which nothing but its view is used. */
 static struct gn_store *fake_store(uint64_t capacity, uint32_t block_bytes, uint32_t transfer_bytes)
 {
-	static const struct gn_store_ops ops;
+	static const struct gn_store_ops ops = {0};
 	static struct gn_store store;
 
 	memset(&store, 0, sizeof store);
