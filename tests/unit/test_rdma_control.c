@@ -10,6 +10,7 @@
 #include <store/rdma/control.h>
 
 #include "unit.h"
+#include "test_rdma_wrap.h"
 
 enum { POSTED = 8, NOTES = 16, QP = 5 };
 
@@ -32,16 +33,6 @@ static struct {
 
 static struct gn_peer peer;
 static struct gn_control control;
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-struct ibv_cq *__wrap_ibv_create_cq(struct ibv_context *verbs, int entries, void *context,
-                                    struct ibv_comp_channel *channel, int vector);
-int __wrap_ibv_destroy_cq(struct ibv_cq *cq);
-#ifdef __cplusplus
-}
-#endif
 
 struct ibv_cq *__wrap_ibv_create_cq(struct ibv_context *verbs, int entries, void *context,
                                     struct ibv_comp_channel *channel, int vector)

@@ -12,6 +12,7 @@
 #include <store/rdma/engine.h>
 
 #include "unit.h"
+#include "test_rdma_wrap.h"
 
 enum { LANES = 2, DEPTH = 8, PIECES = 2, REGION = 65536, KEY = 0x1234, MEMORY_KEY = 77, POSTED = 256 };
 #define ADDRESS 0x7000000000u
@@ -34,16 +35,6 @@ static struct {
 } fake;
 
 /* The engine makes a completion queue; the library would want a device for it. */
-#ifdef __cplusplus
-extern "C" {
-#endif
-struct ibv_cq *__wrap_ibv_create_cq(struct ibv_context *verbs, int entries, void *context,
-                                    struct ibv_comp_channel *channel, int vector);
-int __wrap_ibv_destroy_cq(struct ibv_cq *cq);
-#ifdef __cplusplus
-}
-#endif
-
 struct ibv_cq *__wrap_ibv_create_cq(struct ibv_context *verbs, int entries, void *context,
                                     struct ibv_comp_channel *channel, int vector)
 {

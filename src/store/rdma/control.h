@@ -61,7 +61,9 @@ int gn_control_flush(struct gn_control *control, struct gn_error *error);
 int gn_control_insist(struct gn_control *control, uint8_t opcode, uint64_t offset, char *memory,
                       uint32_t bytes, struct gn_error *error);
 
-/* Of the link: post the receives of a new queue pair; take what has arrived, before the queue pair goes, too.
+/*
+ * Called for the control connection. gn_control_prepare posts the receives of a new queue pair.
+ * gn_control_hear takes the notes that have arrived; it is also called before a queue pair is destroyed.
  */
 int gn_control_prepare(struct gn_link *link);
 void gn_control_hear(struct gn_link *link);

@@ -9,8 +9,8 @@
  *
  *   take   wait for a place in the ring; the ticket is the number of the entry
  *   write  the entry, and mark it (R1)
- *   turn   one of the threads that wait takes what has ended out of the ring, and hands marked entries to the
- *          device: the doorbell record, then one doorbell for all entries that are complete
+ *   turn   one waiting thread at a time frees the places of entries that have ended, and gives the
+ *          marked entries to the device: it writes the doorbell record, then rings one doorbell
  *   poll   the completion of a ticket has a place of its own, so each thread waits for its own
  *
  * Every entry asks for a completion. A queue pair's entries end in their order, and the completion queue is
@@ -68,8 +68,8 @@ SIMT_FN uint32_t gn__direct_be32(uint32_t x)
 /* ---- completions ---- */
 
 /*
- * Has this ticket ended? Then *syndrome is 0 or why it failed. The device writes the owner bit last; it
- * changes each time around the ring, and what was never written has an opcode that is none.
+ * Has this ticket ended? Then *syndrome is 0 or why it failed. The device writes the owner bit last. The
+ * bit has the other value in each round of the ring. An entry that was never written has an invalid opcode.
  */
 SIMT_FN int gn__direct_poll(const struct gn_direct *d, uint32_t ticket, uint32_t *syndrome)
 {
@@ -101,7 +101,7 @@ SIMT_FN uint32_t gn__direct_status(uint32_t syndrome)
 
 /* ---- serving ---- */
 
-/* Take what has ended out of the ring. Under the lock. */
+/* Free the places of the entries that have ended. The caller holds the lock. */
 SIMT_FN void gn__direct_retire(const struct gn_direct *d)
 {
 	const uint32_t first = simt_load_relaxed_dev_u32(&d->state->head);
@@ -140,7 +140,10 @@ SIMT_FN void gn__direct_ring(const struct gn_direct *d)
 	simt_store_release_sys_u64(d->doorbell, simt_load_relaxed_sys_u64(last));
 }
 
-/* Serve the queue, if no other thread does. Who waits calls it again and again, so nothing stays undone. */
+/*
+ * Serve the queue, unless another thread does. Every waiting thread calls this until its own entry has ended,
+ * so no entry is left unserved.
+ */
 SIMT_FN void gn__direct_turn(const struct gn_direct *d)
 {
 	if (simt_load_relaxed_dev_u32(&d->state->lock) || simt_cas_acq_rel_dev_u32(&d->state->lock, 0, 1))
