@@ -7,7 +7,7 @@
  * Rows that are larger fill whole sectors of the link, and loads of them are as fast. With several GPUs each
  * writes its part of the rows scattered, so only the smallest rows are worth it (docs/peer.md).
  */
-enum { MOST_OF_ONE = 32, MOST_OF_SEVERAL = 4, BLOCK_THREADS = 256 };
+enum { MOST_OF_ONE = 32, MOST_OF_SEVERAL = 8, BLOCK_THREADS = 256 };
 
 int gn_there_find(const struct gn_array *array, struct simt_spread *found)
 {

@@ -160,7 +160,7 @@ static void gather(struct store_test *t, struct simt_machine *machine, uint32_t 
 	simt_free(machine, rows);
 }
 
-/* Rows of 4 bytes are gathered on the devices that have them, larger ones on the machine. */
+/* Small rows are gathered on the devices that have them, larger ones on the machine. */
 static void rows_are_gathered(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
