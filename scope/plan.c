@@ -151,6 +151,8 @@ int scope_plan_sizes(struct scope_plan *p, uint64_t least, uint64_t most, const 
 
 	if (most > most_bytes(p))
 		most = most_bytes(p);
+	if (least > most) /* only the largest was asked for */
+		least = most;
 	while (1ull << low < least)
 		low++;
 	while (high > low && 1ull << high > most)
