@@ -21,6 +21,16 @@ constexpr struct scope_way by_kernel(enum scope_kind from, enum scope_kind to)
 	return scope_way{SCOPE_COPY_KERNEL, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
 }
 
+constexpr struct scope_way by_bulk(enum scope_kind from, enum scope_kind to)
+{
+	return scope_way{SCOPE_COPY_BULK, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
+}
+
+constexpr struct scope_way local(enum scope_method method)
+{
+	return scope_way{method, SCOPE_DEVICE, SCOPE_DEVICE, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
+}
+
 /* Traffic in the other direction, which lasts longer than what is measured. */
 constexpr struct scope_way against(enum scope_kind from, enum scope_kind to)
 {
@@ -91,6 +101,10 @@ const struct scope_transfer_row rows[] = {
     out("copy/device-to-small-pages", "to registered memory of 4 KiB pages", NULL, SCOPE_SMALL, 0, LARGE),
     out("copy/device-to-large-pages", "to registered memory of transparent huge pages", NULL, SCOPE_LARGE, 0,
         LARGE),
+    in("copy/huge-pages-to-device", "from registered memory of reserved huge pages", NULL, SCOPE_HUGE, 0,
+       LARGE),
+    out("copy/device-to-huge-pages", "to registered memory of reserved huge pages", NULL, SCOPE_HUGE, 0,
+        LARGE),
     scope_transfer_make("copy/batch-to-device", "one cudaMemcpyBatchAsync of many pieces of pinned memory",
                         NULL, "h2d", "pcie", 0, LEAST, batch(SCOPE_PINNED, SCOPE_DEVICE)),
     scope_transfer_make("copy/batch-to-pinned", "one cudaMemcpyBatchAsync of many pieces to pinned memory",
@@ -103,6 +117,17 @@ const struct scope_transfer_row rows[] = {
                         SCOPE_COLD, LEAST, by_kernel(SCOPE_DEVICE, SCOPE_PINNED)),
     scope_transfer_make("kernel/device-local", "a copying kernel within a GPU's memory: bytes copied", NULL,
                         "d2d", "memory", SCOPE_COLD, LEAST, by_kernel(SCOPE_DEVICE, SCOPE_DEVICE)),
+    scope_transfer_make("kernel/device-read", "a kernel reads the GPU's own memory and adds up the words",
+                        NULL, "none", "memory", SCOPE_COLD, PAGES, local(SCOPE_LOCAL_READ)),
+    scope_transfer_make("kernel/device-write", "a kernel writes the GPU's own memory", NULL, "none", "memory",
+                        SCOPE_COLD, PAGES, local(SCOPE_LOCAL_WRITE)),
+    scope_transfer_make("tma/pinned-to-device", "a kernel of cp.async.bulk from pinned memory", NULL, "h2d",
+                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES, by_bulk(SCOPE_PINNED, SCOPE_DEVICE)),
+    scope_transfer_make("tma/device-to-pinned", "a kernel of cp.async.bulk to pinned memory", NULL, "d2h",
+                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES, by_bulk(SCOPE_DEVICE, SCOPE_PINNED)),
+    scope_transfer_make("tma/device-local", "a kernel of cp.async.bulk within a GPU's memory: bytes copied",
+                        NULL, "d2d", "memory", SCOPE_COLD | SCOPE_BULK, PAGES,
+                        by_bulk(SCOPE_DEVICE, SCOPE_DEVICE)),
 };
 
 } // namespace

@@ -170,7 +170,9 @@ int scope_memory_open(struct scope_memory *x, enum scope_kind kind, uint32_t gpu
 
 void scope_memory_close(struct scope_memory *x)
 {
-	struct scope_memory out = x->at && x->bytes <= MOST_KEPT ? keep(x) : *x;
+	/* Reserved huge pages are few, and rows of the host want them too. */
+	const bool again = x->at && x->bytes <= MOST_KEPT && x->kind != SCOPE_HUGE;
+	struct scope_memory out = again ? keep(x) : *x;
 
 	if (out.at)
 		put(&out);

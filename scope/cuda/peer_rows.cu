@@ -80,6 +80,10 @@ const struct scope_transfer_row rows[] = {
         there(SCOPE_COPY_KERNEL, SCOPE_B)),
     one("kernel/peer-write", "a copying kernel of the source", NULL, SCOPE_PEERS, LEAST,
         there(SCOPE_COPY_KERNEL, SCOPE_A)),
+    one("tma/peer-read", "a kernel of cp.async.bulk of the destination", NULL, SCOPE_PEERS | SCOPE_BULK,
+        PAGES, there(SCOPE_COPY_BULK, SCOPE_B)),
+    one("tma/peer-write", "a kernel of cp.async.bulk of the source", NULL, SCOPE_PEERS | SCOPE_BULK, PAGES,
+        there(SCOPE_COPY_BULK, SCOPE_A)),
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scope/cuda/transfer.h"
 
+#include "scope/cuda/bulk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +16,12 @@ const uint64_t ROUND = 16u << 20;
 
 bool reads_only(const struct scope_flow *f)
 {
-	return f->way.method == SCOPE_READ;
+	return f->way.method == SCOPE_READ || f->way.method == SCOPE_LOCAL_READ;
 }
 
 bool writes_only(const struct scope_flow *f)
 {
-	return f->way.method == SCOPE_WRITE;
+	return f->way.method == SCOPE_WRITE || f->way.method == SCOPE_LOCAL_WRITE;
 }
 
 unsigned long long *sum_of(const struct scope_flow *f)
@@ -53,6 +55,12 @@ int operate(const struct scope_transfer *t, uint32_t k, uint64_t at, uint64_t by
 	switch (f->way.method) {
 	case SCOPE_COPY_KERNEL:
 		return scope_move_copy(f->to.at + at, f->from.at + at, bytes, t->processors, s, e);
+	case SCOPE_COPY_BULK:
+		return scope_bulk_copy(f->to.at + at, f->from.at + at, bytes, t->processors, s, e);
+	case SCOPE_LOCAL_READ:
+		return scope_local_read(f->from.at + at, bytes, t->processors, sum_of(f) + warm, s, e);
+	case SCOPE_LOCAL_WRITE:
+		return scope_local_write(f->to.at + at, bytes, f->seed + at / 8, t->processors, s, e);
 	case SCOPE_READ: return scope_move_read(f->from.at + at, bytes, t->width, sum_of(f) + warm, s, e);
 	case SCOPE_WRITE: return scope_move_write(f->to.at + at, bytes, f->seed + at / 8, t->width, s, e);
 	default: return copy(f, at, bytes, s, e);
@@ -212,6 +220,7 @@ int open_gpu(struct scope_transfer *t, uint32_t gpu, struct gn_error *e)
 	int rc = scope_cuda_use(gpu, e);
 
 	rc = rc ? rc : scope_move_load(e);
+	rc = rc ? rc : scope_bulk_load(e);
 	return rc || !cold ? rc : scope_flush_open(&t->flush[gpu], t->machine, gpu, e);
 }
 

@@ -23,8 +23,11 @@ enum scope_method {
 	SCOPE_COPY_PEER,   /* cudaMemcpyPeerAsync */
 	SCOPE_COPY_BATCH,  /* one cudaMemcpyBatchAsync for all operations of a sample */
 	SCOPE_COPY_KERNEL, /* a kernel that loads and stores 16 bytes a thread, four at once */
+	SCOPE_COPY_BULK,   /* a kernel of cp.async.bulk through shared memory */
 	SCOPE_READ,        /* a kernel that loads and sums up: Comm|Scope's section 3.3 */
 	SCOPE_WRITE,       /* a kernel that stores */
+	SCOPE_LOCAL_READ,  /* the same of the GPU's own memory, with all threads that it has room for */
+	SCOPE_LOCAL_WRITE,
 };
 
 /* Which GPU: that of "gpu" or "from", that of "to". */
@@ -47,6 +50,7 @@ enum {
 	SCOPE_COLD = 32,     /* L2 could serve it: it is emptied, and operations go round over more */
 	SCOPE_WIDTHS = 64,   /* cells for 4 and for 16 bytes a thread */
 	SCOPE_WALL = 128,    /* more than one GPU begins: the host's clock */
+	SCOPE_BULK = 256,    /* needs cp.async.bulk: compute capability 9.0 */
 };
 
 struct scope_flow {
@@ -107,6 +111,9 @@ constexpr struct scope_transfer_row scope_transfer_make(const char *name, const 
 	                          4ull << 30,
 	                          NULL};
 }
+
+/* scope_transfer_missing - what these flags need and a GPU of the machine has not, or NULL. */
+const char *scope_transfer_missing(const struct scope_machine *m, uint32_t flags);
 
 /* scope_transfer_add - one more flow; memory comes later. */
 int scope_transfer_add(struct scope_transfer *t, const struct scope_way *way, uint32_t from_gpu,

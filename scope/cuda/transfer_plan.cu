@@ -109,7 +109,7 @@ bool needs_two(const struct scope_transfer_row *r)
 
 const char *missing(const struct scope_transfer_row *r, const struct scope_machine *m)
 {
-	const char *why = m->gpus ? NULL : m->no_gpu;
+	const char *why = scope_transfer_missing(m, r->flags);
 
 	for (uint32_t k = 0; k < r->ways && !why; k++) {
 		why = scope_kind_missing(m, r->way[k].from);
@@ -119,6 +119,15 @@ const char *missing(const struct scope_transfer_row *r, const struct scope_machi
 }
 
 } // namespace
+
+const char *scope_transfer_missing(const struct scope_machine *m, uint32_t flags)
+{
+	const char *why = m->gpus ? NULL : m->no_gpu;
+
+	for (uint32_t g = 0; flags & SCOPE_BULK && g < m->gpus && !why; g++)
+		why = m->gpu[g].compute < 90 ? "cp.async.bulk needs compute capability 9.0" : NULL;
+	return why;
+}
 
 uint64_t scope_most_bytes(const struct scope_machine *m, uint32_t host_buffers, uint32_t gpu_buffers,
                           uint64_t most)
