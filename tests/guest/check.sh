@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The nvme: store against the controller of QEMU, and the rdma: store over Linux's Soft-RoCE, in a guest without hardware. Others
-# wrote both.
+# wrote both. And grapnel scope on a machine of two nodes.
 # Usage: check.sh BUILD-FOLDER SCRATCH-FOLDER [CASE...]. The last line is "N passed, N failed".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,7 +10,7 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged
+cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged nodes
   rdma_plain rdma_many rdma_graph rdma_file rdma_refused rdma_lost rdma_vanished rdma_members}
 passed=0
 failed=0
@@ -154,6 +154,13 @@ run_unplugged() {
   wait "$unplugger" "$listener" 2>/dev/null
 }
 
+# Two nodes of memory with a processor each.
+run_nodes() {
+  set -- nodes -object memory-backend-ram,id=m0,size=512M -object memory-backend-ram,id=m1,size=512M \
+    -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 -numa dist,src=0,dst=1,val=21
+  GUEST_IOMMU=no GUEST_MEMORY=1024 boot "$@"
+}
+
 for case in $cases; do
   kind=
   grep -q "^case_$case()" "$here"/cases*.sh || { echo "there is no case $case"; exit 2; }
@@ -166,6 +173,7 @@ for case in $cases; do
     members) run_members ;;
     slow) run_slow ;;
     unplugged) run_unplugged ;;
+    nodes) run_nodes ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;
     rdma_*)
       kind=-rdma
