@@ -43,9 +43,9 @@ static void print_measured(const struct scope_result *r)
 
 	if (scope_result_statistics(r, &s))
 		return;
-	printf("%13s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", with_unit(row->unit, s.median).text,
-	       100 * fmax(s.high - s.median, s.median - s.low) / s.median, with_unit(row->unit, s.p5).text,
-	       with_unit(row->unit, s.p95).text, r->samples, r->rounds);
+	printf("%8s %-4s +-%5.1f %%  p5 %12s  p95 %12s  n %4u in %u", scope_format_median(row->unit, &s).text,
+	       scope_format_unit(row->unit), 100 * fmax(s.high - s.median, s.median - s.low) / s.median,
+	       with_unit(row->unit, s.p5).text, with_unit(row->unit, s.p95).text, r->samples, r->rounds);
 	if (r->second && !scope_statistics_of(r->second, r->samples, &second))
 		printf("  %s %.4g", row->second, second.median);
 	printf("%s%s\n", r->why[0] ? "  " : "", r->why);
@@ -83,7 +83,8 @@ static void print_last(const struct scope_result *r)
 	if (!r || r->status != SCOPE_MEASURED || scope_result_statistics(r, &s))
 		return;
 	scope_cell_name(&r->cell, name, sizeof name);
-	fprintf(stderr, ": %.60s %s", name, with_unit(r->cell.row->unit, s.median).text);
+	fprintf(stderr, ": %.60s %s %s", name, scope_format_median(r->cell.row->unit, &s).text,
+	        scope_format_unit(r->cell.row->unit));
 }
 
 static void print_progress(const struct scope_progress *p)

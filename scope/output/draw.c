@@ -124,9 +124,8 @@ static int put_series(struct scope_plot *p, const struct scope_chart *c, const s
 		const struct scope_read_cell *cell = s->point[k];
 
 		snprintf(note + NOTE * k, NOTE, "%s: %s %s, 5 %% to 95 %% of %u samples: %s to %s",
-		         cell->name, scope_format_value(c->unit, cell->s.median).text,
-		         scope_format_unit(c->unit), cell->samples,
-		         scope_format_value(c->unit, cell->s.p5).text,
+		         cell->name, scope_format_median(c->unit, &cell->s).text, scope_format_unit(c->unit),
+		         cell->samples, scope_format_value(c->unit, cell->s.p5).text,
 		         scope_format_value(c->unit, cell->s.p95).text);
 		at[k].note = note + NOTE * k;
 		at[k].x = drawn_x(c, cell);
@@ -212,7 +211,7 @@ static void put_figure(char *text, size_t room, const struct scope_read *r,
 {
 	struct scope_limit limit;
 	const size_t n = (size_t)snprintf(text, room, "%s %s, noise %.1f %%",
-	                                  scope_format_value(cell->row->unit, cell->s.median).text,
+	                                  scope_format_median(cell->row->unit, &cell->s).text,
 	                                  scope_format_unit(cell->row->unit), scope_noise_percent(&cell->s));
 
 	if (cell->row->role && scope_limit_of(r, cell->row, &limit))

@@ -159,7 +159,7 @@ static uint32_t fill_bars(const struct scope_read *r, uint32_t *next, struct sco
 		bar[count].label = best->row->name;
 		bar[count].share = best->s.median / limit.rate;
 		snprintf(text[count], sizeof text[count], "%s %s, %.0f %% of %.100s",
-		         scope_format_value(best->row->unit, best->s.median).text,
+		         scope_format_median(best->row->unit, &best->s).text,
 		         scope_format_unit(best->row->unit), 100 * bar[count].share, limit.text);
 		bar[count].text = text[count];
 		bar[count].note = best->name;

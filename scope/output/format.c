@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "scope/output/format.h"
@@ -42,6 +43,33 @@ struct scope_word scope_format_value(enum scope_unit unit, double value)
 	                              : "%.3f",
 	         v);
 	return w;
+}
+
+/* A number of so many digits that count, without an exponent where it is of a usual size. */
+static struct scope_word of_digits(double v, int digits)
+{
+	const int power = v > 0 ? (int)floor(log10(v)) : 0, behind = digits - 1 - power;
+	const double unit = pow(10, -behind);
+	struct scope_word w;
+
+	if (v >= 1e7 || v < 1e-3)
+		snprintf(w.text, sizeof w.text, "%.*g", digits, v);
+	else
+		snprintf(w.text, sizeof w.text, "%.*f", behind > 0 ? behind : 0,
+		         behind > 0 ? v : round(v / unit) * unit);
+	return w;
+}
+
+struct scope_word scope_format_median(enum scope_unit unit, const struct scope_statistics *s)
+{
+	const double noise = scope_noise_percent(s), v = s->median * scope_format_scale(unit);
+	struct scope_word w;
+
+	if (s->rounds < 2) {
+		snprintf(w.text, sizeof w.text, "~%.40s", of_digits(v, 2).text);
+		return w;
+	}
+	return noise < 1 ? scope_format_value(unit, s->median) : of_digits(v, noise < 10 ? 3 : 2);
 }
 
 bool scope_arg_is_size(const char *name)

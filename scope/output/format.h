@@ -26,6 +26,12 @@ struct scope_word scope_format_bytes(double bytes);
  * second.
  */
 struct scope_word scope_format_value(enum scope_unit unit, double value);
+
+/*
+ * A median with no more digits than its spread allows: three where half the 95 % interval is 1 % or more, two
+ * from 10 % on. Of one round it is not known how far another would be from it: two, behind a "~".
+ */
+struct scope_word scope_format_median(enum scope_unit unit, const struct scope_statistics *s);
 const char *scope_format_unit(enum scope_unit unit);
 double scope_format_scale(enum scope_unit unit); /* value times this is in that unit */
 

@@ -75,7 +75,7 @@ static void put_figure(FILE *to, const struct scope_read_cell *c)
 	fputs("<tr><td>", to);
 	scope_put_escaped(to, c->name);
 	fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>",
-	        scope_format_value(c->row->unit, c->s.median).text, scope_noise_percent(&c->s));
+	        scope_format_median(c->row->unit, &c->s).text, scope_noise_percent(&c->s));
 	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
 	        scope_format_value(c->row->unit, c->s.p5).text,
 	        scope_format_value(c->row->unit, c->s.p95).text);

@@ -20,7 +20,7 @@ static void put_text(FILE *to, const char *text)
 static void put_value(FILE *to, const struct scope_read_cell *c)
 {
 	if (c) {
-		fprintf(to, " %s \302\261 %.1f %%%s", scope_format_value(c->row->unit, c->s.median).text,
+		fprintf(to, " %s \302\261 %.1f %%%s", scope_format_median(c->row->unit, &c->s).text,
 		        scope_noise_percent(&c->s), *scope_format_second(c).text ? "; " : "");
 		put_text(to, scope_format_second(c).text);
 	}
@@ -144,7 +144,8 @@ static void put_head(FILE *to, const struct scope_read *r)
 	put_text(to, scope_read_text(r, "host_name", "a machine"));
 	fputs("\n\n", to);
 	put_text(to, scope_read_text(r, "date", ""));
-	fputs("\n\nMedians \302\261 half their 95 % interval. GB is 1e9 bytes; a bandwidth counts the bytes "
+	fputs("\n\nMedians \302\261 half their 95 % interval; ~ stands at those of one round, whose spread "
+	      "is not known. GB is 1e9 bytes; a bandwidth counts the bytes "
 	      "that were to be moved, every direction once.\n",
 	      to);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scope/output/format.h"
 #include "scope_sample.h"
 #include "unit.h"
 
@@ -253,6 +254,35 @@ static unsigned bars(const char *line)
 	return count;
 }
 
+/* What a median of so much noise looks like: half its interval is that share of it. */
+static void shows(enum scope_unit unit, double median, double half, uint32_t rounds, const char *text)
+{
+	struct scope_statistics of;
+
+	memset(&of, 0, sizeof of);
+	of.median = median;
+	of.low = median * (1 - half);
+	of.high = median * (1 + half);
+	of.rounds = rounds;
+	assert_string_equal(scope_format_median(unit, &of).text, text);
+}
+
+/* As many digits as the spread allows, and two where it is not known. */
+static void test_digits(void **state)
+{
+	(void)state;
+	shows(SCOPE_BANDWIDTH, 55.4321e9, 0.001, 2, "55.43");
+	shows(SCOPE_BANDWIDTH, 55.4321e9, 0.02, 2, "55.4");
+	shows(SCOPE_BANDWIDTH, 55.4321e9, 0.3, 2, "55");
+	shows(SCOPE_BANDWIDTH, 55.4321e9, 0.001, 1, "~55");
+	shows(SCOPE_BANDWIDTH, 5.54321e9, 0, 1, "~5.5");
+	shows(SCOPE_LATENCY, 1877e-9, 0.02, 3, "1880");
+	shows(SCOPE_LATENCY, 1877e-9, 0.5, 3, "1900");
+	shows(SCOPE_RATE, 12, 0.5, 3, "1.2e-05");
+	shows(SCOPE_LATENCY, 0.5, 0.02, 1, "~5e+08");
+	shows(SCOPE_BANDWIDTH, 0, 0, 0, "~0");
+}
+
 /* Every line of a table has the fields of its header. */
 static void test_markdown(void **state)
 {
@@ -271,7 +301,7 @@ static void test_markdown(void **state)
 	}
 	assert_true(tables >= 10);
 	assert_non_null(strstr(all, "| from \\\\ to (GB/s) | 0 | 1 |"));
-	assert_non_null(strstr(all, "GiB | 55.")); /* the largest copy */
+	assert_non_null(strstr(all, "GiB | ~5")); /* the largest copy, of one round */
 	assert_non_null(strstr(all, "\\<b\\>"));
 	assert_non_null(strstr(all, "; 49.")); /* one direction of both */
 	assert_non_null(strstr(all, " GB/s to device"));
@@ -430,6 +460,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_figures, open_sample, close_sample),
 	    cmocka_unit_test_setup_teardown(test_unsound, open_sample, close_sample),
 	    cmocka_unit_test_setup_teardown(test_csv, open_sample, close_sample),
+	    cmocka_unit_test(test_digits),
 	    cmocka_unit_test_setup_teardown(test_markdown, open_sample, close_sample),
 	    cmocka_unit_test_setup_teardown(test_html, open_sample, close_sample),
 	    cmocka_unit_test_setup_teardown(test_empty, open_sample, close_sample),
