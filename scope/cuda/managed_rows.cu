@@ -46,10 +46,12 @@ constexpr struct scope_managed_row make(const char *name, const char *summary, c
                                         enum scope_where to, bool both)
 {
 	const bool gpus = from == SCOPE_AT_GPU && to == SCOPE_AT_GPU;
+	/* What was discarded need not cross a link. */
+	const char *const limit = how == SCOPE_DISCARD_BATCH ? NULL : gpus ? "nvlink" : "pcie";
 	const bool wall = how == SCOPE_DEMAND ? to == SCOPE_AT_HOST || both : both && gpus;
 
-	return scope_managed_row{{name, summary, paper, direction, gpus ? "nvlink" : "pcie", NULL,
-	                          SCOPE_BANDWIDTH, wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, &scope_managed},
+	return scope_managed_row{{name, summary, paper, direction, limit, NULL, SCOPE_BANDWIDTH,
+	                          wall ? SCOPE_HOST_CLOCK : SCOPE_EVENTS, &scope_managed},
 	                         how,
 	                         from,
 	                         to,

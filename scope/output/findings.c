@@ -71,7 +71,12 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 	return best;
 }
 
-/* More than a link can carry was not carried by it. */
+/* More than a link can carry was not carried by it: such a figure is wrong, and no other is judged by it. */
+static bool is_beyond(const struct scope_read *r, const struct scope_read_cell *c, struct scope_limit *limit)
+{
+	return c && scope_limit_of(r, c->row, limit) && limit->physical && c->s.median > 1.02 * limit->rate;
+}
+
 static void find_beyond(struct scope_finding *f)
 {
 	struct scope_names names = {"", 0};
@@ -80,8 +85,7 @@ static void find_beyond(struct scope_finding *f)
 	for (uint32_t k = 0; k < f->r->rows; k++) {
 		const struct scope_read_cell *best = best_of(f->r, &f->r->row[k]);
 
-		if (best && scope_limit_of(f->r, best->row, &limit) && limit.physical &&
-		    best->s.median > 1.02 * limit.rate) {
+		if (is_beyond(f->r, best, &limit)) {
 			scope_names_add(&names, best->name);
 			last = limit;
 		}
@@ -94,18 +98,20 @@ static void find_beyond(struct scope_finding *f)
 		           last.text, 1e-9 * last.rate, scope_names_end(&names));
 }
 
-/* The best that any row reached over a link in one direction. */
+/* The best that any row reached over a link in one direction, of what the link can carry. */
 static double reached(const struct scope_read *r, const struct scope_read_row *row)
 {
 	double most = 0;
 
-	for (uint32_t k = 0; k < r->rows; k++) {
-		const struct scope_read_cell *best = best_of(r, &r->row[k]);
+	for (uint32_t k = 0; k < r->cells; k++) {
+		const struct scope_read_cell *c = &r->cell[k];
+		struct scope_limit limit;
 
-		if (best && r->row[k].unit == SCOPE_BANDWIDTH &&
-		    !strcmp(scope_link_of(&r->row[k]), scope_link_of(row)) &&
-		    !strcmp(r->row[k].direction, row->direction) && best->s.median > most)
-			most = best->s.median;
+		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
+		    !strcmp(scope_link_of(c->row), scope_link_of(row)) &&
+		    !strcmp(c->row->direction, row->direction) && c->s.median > most &&
+		    !is_beyond(r, c, &limit))
+			most = c->s.median;
 	}
 	return most;
 }

@@ -95,6 +95,17 @@ static void test_beyond(void **state)
 	expect("Faster than the link can be (PCIe 5 x16: 63.0", "cache");
 }
 
+/* What no link can carry says nothing about the rows beside it, nor about the link. */
+static void test_beyond_is_no_measure(void **state)
+{
+	(void)state;
+	context(pcie5);
+	sample_add(&s, &pinned, large, 55e9, 0.01, 30);
+	sample_add(&s, &pageable, large, 35e9, 0.01, 30);
+	sample_add(&s, &pinned, small, 120e9, 0.01, 30);
+	expect("Faster than the link", "copy/pinned-to-device/bytes:1048576");
+}
+
 static void test_pageable(void **state)
 {
 	(void)state;
@@ -272,9 +283,10 @@ static void test_links(void **state)
 int main(void)
 {
 	static void (*const each[])(void **) = {
-	    test_nothing, test_failed,    test_slow_link,    test_beyond,      test_pageable, test_slow_row,
-	    test_flush,   test_nodes,     test_trained_down, test_peer,        test_machine,  test_slowing,
-	    test_order,   test_scattered, test_bimodal,      test_not_bimodal, test_noisy,    test_links};
+	    test_nothing,  test_failed,      test_slow_link, test_beyond, test_beyond_is_no_measure,
+	    test_pageable, test_slow_row,    test_flush,     test_nodes,  test_trained_down,
+	    test_peer,     test_machine,     test_slowing,   test_order,  test_scattered,
+	    test_bimodal,  test_not_bimodal, test_noisy,     test_links};
 	enum { COUNT = sizeof each / sizeof *each };
 	struct CMUnitTest tests[COUNT];
 
