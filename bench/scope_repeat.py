@@ -5,6 +5,7 @@
 So many quick runs in a row. Of each bandwidth of more than 1 MiB the largest median is divided by the least; those beyond 3 %
 are printed by what they share: a link of their own repeats, memory that others use too repeats as far as the others do: then the best
 samples (p95) of the runs are nearer to each other than their medians. How far that is here says a plain memmove, timed before, between and behind the runs by none of scope's code.
+A figure's stated spread, its 95 % interval, should hold what another run says: those that it does not hold are counted, too.
 
     bench/scope_repeat.py [--runs N] [--filter REGEX] [--keep FOLDER] [--build DIR] [--json OUT]
 """
@@ -71,6 +72,14 @@ def counts(cell, unit):
     return cell["status"] == "measured" and unit == "bytes_per_second" and cell["arguments"].get("bytes", 0) > LEAST_BYTES
 
 
+def outside(runs):
+    """Names of figures whose interval in one run does not hold their median in another."""
+    low, high, median = ([figures(one, statistic) for _, _, one in runs] for statistic in ("low", "high", "median"))
+    every = range(len(runs))
+    return [name for name in median[0] if all(name in m for m in median)
+            and any(not low[a][name] <= median[b][name] <= high[a][name] for a in every for b in every)]
+
+
 def figures(one, statistic):
     units = {row["name"]: row["unit"] for row in one["rows"]}
     return {c["name"]: c["statistics"][statistic] / 1e9 for c in one["cells"] if counts(c, units[c["row"]])}
@@ -131,13 +140,15 @@ def main():
     slack = max(references) / min(references)
     print(f"  a plain memmove meanwhile: {'  '.join(f'{v:.4g}' for v in references)} GB/s, {slack:.3f}")
     claims = [("figures above 1 MiB that differ by more than 3 %", sum(row["ratio"] > NEAR for row in rows), 0, False),
+              ("share of them whose stated interval does not hold what another run says", len(outside(runs)) / max(len(rows), 1), 0.1,
+               False),
               ("cells that were left out", max(len(cut(one)) for _, _, one in runs), 0, False),
               ("cells that failed", max(len(failed(one)) for _, _, one in runs), 0, False),
               ("seconds of the longest run", max(seconds for seconds, _, _ in runs), SECONDS, False)]
     result = {"runs": [{"seconds": round(seconds, 1), "report_bytes": size, "left_out": cut(one), "failed": failed(one),
                         "others_share": one["context"].get("others_share")}
                        for seconds, size, one in runs],
-              "reference": {"GB_per_s": [round(v, 4) for v in references], "ratio": round(slack, 4)}, "rows": rows}
+              "reference": {"GB_per_s": [round(v, 4) for v in references], "ratio": round(slack, 4)}, "outside_stated": outside(runs), "rows": rows}
     return report.save(args, "scope_repeat", result, claims)
 
 
