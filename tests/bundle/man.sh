@@ -48,6 +48,7 @@ elif command -v man >/dev/null 2>&1; then
   done)
 else
   said=
+  echo 'left out: warnings of the manual pages (needs mandoc or man)'
 fi
 [ -z "$said" ] || fails "$said"
 exit "$status"

@@ -27,7 +27,10 @@ for browser in chromium-headless-shell chromium google-chrome; do
     break
   fi
 done
-if command -v python3 >/dev/null 2>&1; then
+[ -n "$dom" ] || echo 'left out: the page of a scope report in a browser (chromium is not here, or does not run)'
+if ! command -v python3 >/dev/null 2>&1; then
+  echo 'left out: the numbers in the files of a scope report (needs python3)'
+else
   python3 "$here/scope_files.py" a.json a.csv a.html $dom || complain 'the files are not what they should be'
 fi
 

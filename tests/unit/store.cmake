@@ -13,6 +13,8 @@ if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would
     gn_unit(rdma_direct ${PROJECT_SOURCE_DIR}/src/store/rdma/direct_mlx5.c)
     target_link_libraries(test_rdma_direct PRIVATE PkgConfig::RDMA PkgConfig::MLX5)
     target_link_options(test_rdma_direct PRIVATE LINKER:--wrap=mlx5dv_is_supported LINKER:--wrap=mlx5dv_init_obj)
+  else()
+    gn_absent(libmlx5 unit_rdma_direct)
   endif()
   foreach(name rdma_server rdma_link)
     gn_unit(${name})
@@ -25,6 +27,8 @@ if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would
       rdma_resolve_addr rdma_get_cm_event)
     target_link_options(test_rdma_link PRIVATE LINKER:--wrap=${function})
   endforeach()
+else()
+  gn_absent(librdmacm unit_rdma_engine unit_rdma_control unit_rdma_server unit_rdma_link unit_rdma_direct)
 endif()
 if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own
   add_test(NAME device_store_peer COMMAND test_store_peer)
