@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chase.cu - latency: one thread loads where to load next, through a span in a shuffled order, so that
- * neither a prefetcher nor the order of addresses helps. The time is read in the kernel.
+ * neither a prefetcher nor the order of addresses helps. The time is read in the kernel. In rows of bulk
+ * cp.async.bulk brings a node to shared memory, where the thread reads which is next.
  *
  * warm   the walk goes on where the last sample ended; a span that GPU's caches hold is read once before
  * cold   lines that were never in L2 since it was flushed: the flush reads other memory, and takes
@@ -10,6 +11,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/detail/simt/lookup.h>
 
+#include "simt/bulk.h"
 #include "scope/device/device.h"
 
 namespace {
@@ -22,7 +24,7 @@ struct chase {
 	uint32_t bits;   /* log2 of the nodes */
 	uint64_t at;     /* nodes walked so far */
 	bool cold, near; /* near: GPU's L2 holds it */
-	bool local;
+	bool local, bulk;
 };
 
 template <bool local> __device__ __forceinline__ uint64_t follow(uint64_t from)
@@ -41,6 +43,28 @@ template <bool local> __global__ void walk(uint64_t from, uint64_t loads, uint64
 		from = follow<local>(from);
 	out[0] = from;
 	__threadfence_system(); /* the store waits for the last load, and the clock for the store */
+	out[1] = simt_clock_ns() - began;
+}
+
+__global__ void walk_bulk(uint64_t from, uint64_t loads, uint64_t *out)
+{
+	__shared__ __align__(128) char node[SCOPE_NODE];
+	__shared__ uint64_t barrier;
+	const uint32_t to = (uint32_t)__cvta_generic_to_shared(node),
+	               done = (uint32_t)__cvta_generic_to_shared(&barrier);
+
+	bulk_barrier_init(done);
+	bulk_barriers_ready();
+
+	const uint64_t began = simt_clock_ns();
+
+	for (uint64_t k = 0; k < loads; k++) {
+		bulk_load(to, (const char *)from, SCOPE_NODE, done);
+		bulk_wait(done, (uint32_t)(k & 1));
+		from = *(volatile uint64_t *)(void *)node;
+	}
+	out[0] = from;
+	__threadfence_system();
 	out[1] = simt_clock_ns() - began;
 }
 
@@ -63,12 +87,16 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	static const uint64_t quick[] = {1 << 20, 2ull << 30, 0};
 	static const uint64_t quick_cold[] = {256 << 20, 0};
 	const struct scope_arg warm[] = {{"cold", 0}, {NULL, 0}}, cold[] = {{"cold", 1}, {NULL, 0}};
+	const bool bulk = strstr(row->name, "bulk") != NULL;
 	int rc;
 
 	if (!scope_device_may(row, m, p, &rc))
 		return rc;
+	for (uint32_t g = 0; bulk && g < m->gpus; g++)
+		if (m->gpu[g].compute < 90)
+			return scope_plan_skip(p, NULL, "cp.async.bulk needs compute capability 9.0");
 	rc = scope_device_spans(row, m, p, 64 << 10, 8ull << 30, quick, warm);
-	return rc ? rc : scope_device_spans(row, m, p, 1 << 20, 8ull << 30, quick_cold, cold);
+	return rc || bulk ? rc : scope_device_spans(row, m, p, 1 << 20, 8ull << 30, quick_cold, cold);
 }
 
 int fill(struct chase *t, struct gn_error *e)
@@ -76,7 +104,8 @@ int fill(struct chase *t, struct gn_error *e)
 	int rc;
 
 	if ((rc = scope_bench_link(&t->bench, t->bench.memory.at, t->bits, e)) ||
-	    (rc = scope_cuda_load((const void *)walk<true>, e)))
+	    (rc = scope_cuda_load((const void *)walk<true>, e)) ||
+	    (rc = scope_cuda_load((const void *)walk_bulk, e)))
 		return rc;
 	return scope_cuda_load((const void *)walk<false>, e);
 }
@@ -93,6 +122,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	t->cold = scope_cell_arg(c, "cold", 0) != 0;
 	t->near = bytes <= 2 * m->gpu[t->bench.gpu].l2_bytes;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
+	t->bulk = strstr(c->row->name, "bulk") != NULL;
 	if (t->cold && (rc = scope_flush_open(&t->flush, m, t->bench.gpu, e)))
 		return rc;
 	return fill(t, e);
@@ -136,7 +166,9 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 		return rc;
 	s->operations = loads_of(t, operations);
 	out[0] = out[1] = 0;
-	if (t->local)
+	if (t->bulk)
+		walk_bulk<<<1, 1, 0, stream>>>(node(t, t->at), s->operations, out);
+	else if (t->local)
 		walk<true><<<1, 1, 0, stream>>>(node(t, t->at), s->operations, out);
 	else
 		walk<false><<<1, 1, 0, stream>>>(node(t, t->at), s->operations, out);
@@ -173,6 +205,12 @@ const struct scope_row rows[] = {
      "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
     {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL,
      "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-device", "the same from the GPU's memory by cp.async.bulk to shared memory", NULL, "none",
+     "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-host", "the same from pinned host memory by cp.async.bulk to shared memory", NULL, "h2d",
+     "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-peer", "the same from another GPU's memory by cp.async.bulk to shared memory", NULL, "d2d",
+     "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
 };
 
 } // namespace

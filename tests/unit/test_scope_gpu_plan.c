@@ -65,6 +65,7 @@ static const char *const alone[] = {"copy/pinned-to-device",     "copy/device-to
                                     "tma/device-to-pinned",      "tma/device-local",
                                     "copy/huge-pages-to-device", "copy/device-to-huge-pages",
                                     "zero-copy/host-read",       NULL};
+static const char *const chases[] = {"latency/bulk-device", "latency/bulk-host", "latency/bulk-peer", NULL};
 static const char *const together[] = {"many/one-to-all",
                                        "many/one-to-all-pulled",
                                        "many/all-to-one",
@@ -104,6 +105,8 @@ static void test_sizes(void **state)
 
 	(void)state;
 	two_gpus(&m);
+	for (const char *const *row = chases; *row; row++)
+		assert_true(look(&m, *row).cells > 10);
 	check_sizes(&m, alone, 4ull << 30);
 	check_sizes(&m, together, 4ull << 30);
 	m.effort = SCOPE_QUICK;
@@ -135,6 +138,7 @@ static void test_skipped(void **state)
 	check_skipped(&m, alone, "tma/", "needs compute capability 9.0");
 	check_skipped(&m, together, "tma/", "needs compute capability 9.0");
 	assert_true(look(&m, "pieces/bulk-host").cells > 0); /* its own GPUs decide, when it is opened */
+	check_skipped(&m, chases, NULL, "needs compute capability 9.0");
 	m.huge_page_bytes = 0;
 	check_skipped(&m, alone, "copy/huge-pages", "no huge pages are free");
 	m.gpu[0].peer[1] = false;
