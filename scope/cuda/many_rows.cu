@@ -7,7 +7,7 @@
 
 namespace {
 
-enum { PAGES = 4096 };
+enum { PAGES = 4096, QUICK = 1 << 20 };
 
 /* Between two GPUs, by the source or by the destination. */
 constexpr struct scope_way peers(enum scope_method method, uint8_t by)
@@ -89,7 +89,10 @@ bool all_peers(const struct scope_machine *m)
 	return true;
 }
 
-/* A GPU has a buffer for what it sends to each other one, and one for what it gets. */
+/*
+ * A GPU has a buffer for what it sends to each other one, and one for what it gets. Small sizes say more of
+ * the calls than of the links: a quick run has none.
+ */
 int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
 {
 	const struct scope_transfer_row *r = (const struct scope_transfer_row *)row;
@@ -105,7 +108,7 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	if (peers && !all_peers(m))
 		return scope_plan_skip(p, NULL, "not every GPU can reach every other's memory");
 	return scope_plan_sizes(
-	    p, r->least,
+	    p, m->effort == SCOPE_QUICK ? (uint64_t)QUICK : r->least,
 	    scope_most_bytes(m, peers ? 0 : ways * m->gpus, peers ? 2 * (m->gpus - 1) : ways, r->most), args);
 }
 
