@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures in the tables of the README and of docs/ have no kept result.
+"""Which figures of the README and of docs/ have no kept result.
 
     bench/figures.py [--check] [--power]
 
@@ -16,7 +16,7 @@ names none, those count that the paragraph before its table names, or that behin
 
 Without an option the list is written: a change shows which figures came to it. With --check nothing is written: the exit status
 is 1 if the list is another, or if a result that is named does not exist. --power says how many wrong figures this sees: those
-that no other value of the same results happens to round to. Text outside of tables is not looked at.
+that no other value of the same results happens to round to. Outside of tables only sentences that name a result are looked at.
 """
 import argparse
 import bisect
@@ -45,7 +45,7 @@ OTHER = {"samples", "rounds", "benchmarks", "context", "low", "high", "least", "
          "variation", "least_round", "most_round", "arguments", "bound", "tests", "machine"}
 SIZE = r" ?(?:KiB|MiB|GiB|TiB|MB\b|GB\b|TB\b|B\b|bytes?\b)(?!/s)"
 NUMBER = re.compile(r"(?<![\w.:/-])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?!(?!x\b)[\w:-]|\.\d|/\d|" + SIZE + ")")
-UNIT = re.compile(r" ?(GB/s|TB/s|MB/s|[MGk](?: \w+)*/s|[MG]\b|%|x\b|s\b|ms\b|us\b|ns\b|times\b|thousand\b|million\b)")
+UNIT = re.compile(r" ?(GB/s|TB/s|MB/s|[MGk](?: \w+)*/s|[MG]\b|%|x\b(?! ?\d)|s\b|ms\b|us\b|ns\b|times\b|thousand\b|million\b)")
 JOIN = re.compile(r"[* ,]*(?:and|to|against|or)?[* ,]*")
 RATE, TIME = [1.0, 1e-9], [1.0]
 SCALES = {"GB/s": RATE, "TB/s": [1e-3, 1e-12], "MB/s": [1e3, 1e-6], "G": RATE, "M": [1.0, 1e-6, 1e3], "k": [1e-3, 1e6],
@@ -113,6 +113,11 @@ def is_quotient(page, label, text):
 
 # ---- pages ----
 
+def named_in(text):
+    """The results that a text names and that there are; others may be a user's files."""
+    return [name for name in FILES.findall(text) if results([name])[0]]
+
+
 class Table:
     """Lines, the paragraphs before and behind them, and all text of the section before."""
 
@@ -121,7 +126,7 @@ class Table:
         self.after, self.lines, self.open = "", [], True
 
     def results(self):
-        return FILES.findall(self.before) or FILES.findall(self.after) or FILES.findall(self.text)
+        return named_in(self.before) or named_in(self.after) or named_in(self.text)
 
     def marked(self):
         return bool(MARKS.search(self.before)) and not FILES.search(self.before)
@@ -138,7 +143,7 @@ class Pages:
     """Takes the lines of a page apart. A table is open while its lines come, then waiting for the paragraph behind it."""
 
     def __init__(self, page):
-        self.page, self.found, self.last = page, [], None
+        self.page, self.found, self.paragraphs, self.last = page, [], [], None
         self.section = self.before = self.text = ""
         self.code, self.blank = False, True
 
@@ -154,7 +159,12 @@ class Pages:
 
     def prose(self, line):
         item = line.startswith("* ")
-        self.before = line if item or self.blank and line else self.before + " " + line
+        if item or self.blank and line:
+            self.before = ""
+            self.paragraphs.append([self.section])
+        self.before += " " + line
+        if line and not self.code:
+            self.paragraphs[-1].append(line.strip())
         self.text += " " + line
         if self.last and (item or self.last.after.strip() and not line):
             self.last = None
@@ -177,10 +187,11 @@ def parsed(page, text):
     taken = Pages(page)
     for line in text.split("\n"):
         taken.take(line)
-    return taken.found
+    return taken
 
 
-def tables(page):
+@functools.cache
+def taken_apart(page):
     with open(os.path.join(report.ROOT, page), encoding="utf-8") as text:
         return parsed(page, text.read())
 
@@ -221,38 +232,54 @@ def results(names):
 
 
 class Row:
-    def __init__(self, table, header, line):
-        parts = cells(line)
-        self.table, self.label = table, parts[0]
-        self.figures = [f for k, cell in enumerate(parts[1:], 1) if k < len(header) and header[k] not in NO_FIGURES
-                        and not MARKS.search(header[k]) for f in figures(cell)]
-        named = FILES.findall(line)
-        self.results, self.gone = results(named or table.results())
-        self.marked = bool(MARKS.search(self.label)) or not named and table.marked()
+    """Of a table, or a sentence: its figures, and the results that should have them."""
+
+    def __init__(self, place, label, found, names, marked):
+        self.page, self.section = place
+        self.label, self.figures, self.marked = label, found, marked
+        self.results, self.gone = results(names)
 
     def proven(self, text, unit):
-        return any(has(name, text, unit) for name in self.results) or is_quotient(self.table.page, self.label, text)
+        return any(has(name, text, unit) for name in self.results) or is_quotient(self.page, self.label, text)
 
     def missing(self):
         return [] if self.marked else [text for text, unit in self.figures if not self.proven(text, unit)]
 
 
-def of_tables(found):
-    return [Row(table, table.header(), line) for table in found if not set(table.header()) & SETTINGS for line in table.lines[2:]]
+def of_line(table, line):
+    header, parts, named = table.header(), cells(line), FILES.findall(line)
+    found = [f for k, cell in enumerate(parts[1:], 1) if k < len(header) and header[k] not in NO_FIGURES
+             and not MARKS.search(header[k]) for f in figures(cell)]
+    marked = bool(MARKS.search(parts[0])) or not named and table.marked()
+    return Row((table.page, table.section), parts[0], found, named or table.results(), marked)
+
+
+def of_tables(taken):
+    return [of_line(table, line) for table in taken.found if not set(table.header()) & SETTINGS for line in table.lines[2:]]
+
+
+def of_sentences(taken):
+    """Those that name a result that there is."""
+    for section, *lines in taken.paragraphs:
+        for sentence in re.split(r"(?<=[.:])\s+(?=[A-Z`*\[])|;\s+", " ".join(lines)):
+            named = named_in(sentence)
+            if named:
+                yield Row((taken.page, section), sentence[:60], list(figures(sentence)), named, False)
 
 
 @functools.cache
 def rows():
-    return [row for page in PAGES for row in of_tables(tables(page)) if row.figures]
+    every = [row for page in PAGES for kind in (of_tables, of_sentences) for row in kind(taken_apart(page))]
+    return [row for row in every if row.figures]
 
 
 def unproven():
-    return [f"{row.table.page} | {row.table.section} | {row.label} | {' '.join(missing)}"
+    return [f"{row.page} | {row.section} | {row.label} | {' '.join(missing)}"
             for row in rows() for missing in [row.missing()] if missing]
 
 
 def gone():
-    return [f"{row.table.page}: {row.label}: bench/results/{name} does not exist" for row in rows()
+    return [f"{row.page}: {row.label}: bench/results/{name} does not exist" for row in rows()
             for name in row.gone]
 
 
@@ -273,7 +300,7 @@ def kept():
         return [line for line in text.read().split("\n") if line and not line.startswith("#")]
 
 
-HEAD = """# Figures in tables for which no result is kept: page, section, row, figures. bench/figures.py makes this list; a test
+HEAD = """# Figures for which no result is kept: page, section, row or sentence, figures. bench/figures.py makes this list; a test
 # fails if it is another. The way off it is a result in bench/results, made by a script, that the row names.
 """
 
@@ -295,7 +322,7 @@ def main():
     every = sum(len(row.figures) for row in rows())
     marked = sum(len(row.figures) for row in rows() if row.marked)
     left = sum(len(row.missing()) for row in rows())
-    print(f"{every} figures in {len(rows())} rows: {every - marked - left} proven, {marked} marked, {left} listed")
+    print(f"{every} figures in {len(rows())} rows and sentences: {every - marked - left} proven, {marked} marked, {left} listed")
     if args.power:
         print("{} of {} proven figures of three digits would be missed if they were a fiftieth larger".format(*power()))
     if args.check:
