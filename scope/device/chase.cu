@@ -205,12 +205,12 @@ const struct scope_row rows[] = {
      "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
     {"latency/peer", "dependent loads of one GPU thread, shuffled over a span of another GPU's memory", NULL,
      "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
-    {"latency/bulk-device", "the same from the GPU's memory by cp.async.bulk to shared memory", NULL, "none",
-     "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
-    {"latency/bulk-host", "the same from pinned host memory by cp.async.bulk to shared memory", NULL, "h2d",
-     "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
-    {"latency/bulk-peer", "the same from another GPU's memory by cp.async.bulk to shared memory", NULL, "d2d",
-     "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-device", "a shuffled chase through the GPU's memory by cp.async.bulk to shared memory",
+     NULL, "none", "memory", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-host", "a shuffled chase through pinned host memory by cp.async.bulk to shared memory",
+     NULL, "h2d", "pcie", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
+    {"latency/bulk-peer", "a shuffled chase through another GPU's memory by cp.async.bulk to shared memory",
+     NULL, "d2d", "nvlink", NULL, SCOPE_LATENCY, SCOPE_DEVICE_CLOCK, &functions},
 };
 
 } // namespace
