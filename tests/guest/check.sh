@@ -10,7 +10,7 @@ scratch=$2
 shift 2
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
-cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged nodes
+cases=${*:-first plain graph queues mdts blocks shared errors members mounted refused no_iommu slow gone removed unplugged nodes huge
   rdma_plain rdma_many rdma_graph rdma_file rdma_refused rdma_lost rdma_vanished rdma_members}
 passed=0
 failed=0
@@ -174,6 +174,7 @@ for case in $cases; do
     slow) run_slow ;;
     unplugged) run_unplugged ;;
     nodes) run_nodes ;;
+    huge) GUEST_IOMMU=no boot huge ;;
     no_iommu) GUEST_IOMMU=no one no_iommu ;;
     rdma_*)
       kind=-rdma

@@ -10,9 +10,9 @@ foreach(part host rows)
 endforeach()
 gn_unit(scope_grapnel)
 target_link_libraries(test_scope_grapnel PRIVATE gn_scope_grapnel)
-# Planning the rows of GPUs touches none: this runs in cuda-check, too, and with its label.
+# Planning the rows of GPUs touches none: this runs in cuda-check, too, with the labels of what does.
 if(TARGET gn_scope_cuda)
   gn_unit(scope_gpu_plan)
   target_link_libraries(test_scope_gpu_plan PRIVATE gn_scope_cuda gn_scope_device)
-  set_tests_properties(unit_scope_gpu_plan PROPERTIES LABELS bundle)
+  set_tests_properties(unit_scope_gpu_plan PROPERTIES LABELS "bundle;nvcc")
 endif()
