@@ -80,9 +80,7 @@ static error_t finish(struct argp_state *state, struct request *g)
 	g->options.kind = GN_GENERATOR_KRON;
 	if (!strcmp(g->kind, "urand"))
 		g->options.kind = GN_GENERATOR_URAND;
-	if (g->ids == 64 && g->machine.name)
-		argp_error(state, "--machine writes ids of 32 bits; leave --ids out, and convert the file by "
-		                  "grapnel convert --ids 64");
+	g->options.wide = g->ids == 64;
 	tool_graph_output(state, g->out, g->ids);
 	return 0;
 }
@@ -171,7 +169,6 @@ static int generate_on_host(const struct request *g, const struct gn_generate_op
 {
 	const int err = gn_graph_generate(graph, o, e);
 
-	graph->wide = g->ids == 64;
 	return err ? err : gn_graph_write(graph, g->out, &o->progress, e);
 }
 

@@ -179,11 +179,19 @@ SIMT_FN void gn_generate_offsets(const struct gn_generate_rows_args *a)
 }
 SIMT_KERNEL(gn_generate_offsets, struct gn_generate_rows_args)
 
+SIMT_FN void put_neighbour(const struct gn_generate_rows_args *a, uint64_t i, uint64_t id)
+{
+	if (a->id_bytes == 8)
+		((uint64_t *)a->neighbours)[i] = id;
+	else
+		((uint32_t *)a->neighbours)[i] = (uint32_t)id;
+}
+
 SIMT_FN void gn_generate_neighbours(const struct gn_generate_rows_args *a)
 {
 	const uint64_t mask = (UINT64_C(1) << a->bits) - 1;
 
 	for (uint64_t i = simt_global_thread(); i < a->items; i += simt_global_threads())
-		a->neighbours[i] = (uint32_t)(a->keys[a->first + i] & mask);
+		put_neighbour(a, i, a->keys[a->first + i] & mask);
 }
 SIMT_KERNEL(gn_generate_neighbours, struct gn_generate_rows_args)

@@ -39,11 +39,12 @@ struct gn_generate_rows_args {
 	uint64_t *unique; /* [count], receives each key once */
 	uint32_t bits;    /* of a target */
 	/* the next two: what lies behind here is of the launch */
-	uint64_t first;       /* vertex of the part, or key */
-	uint64_t items;       /* vertices, or keys */
-	uint64_t before;      /* edges of earlier parts */
-	uint64_t *offsets;    /* [items], pinned */
-	uint32_t *neighbours; /* [items], pinned */
+	uint64_t first;    /* vertex of the part, or key */
+	uint64_t items;    /* vertices, or keys */
+	uint64_t before;   /* edges of earlier parts */
+	uint64_t *offsets; /* [items], pinned */
+	void *neighbours;  /* [items], pinned: u32, or u64 if id_bytes is 8 */
+	uint32_t id_bytes;
 };
 
 SIMT_KERNEL_DECLARE(gn_generate_count);

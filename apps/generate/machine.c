@@ -258,7 +258,7 @@ static int put_offsets(struct job *j)
 
 static int put_neighbours(struct job *j)
 {
-	const uint64_t most = j->piece_bytes / sizeof *j->rows.neighbours;
+	const uint64_t most = j->piece_bytes / j->rows.id_bytes;
 	int rc = 0;
 
 	for (uint64_t first = 0; first < j->rows.count && !rc; first += most) {
@@ -279,7 +279,7 @@ static int put_rows(struct job *j)
 	j->rows.keys = (const uint64_t *)j->keys[0];
 	j->rows.offsets = (uint64_t *)j->piece;
 	rc = put_offsets(j);
-	j->rows.neighbours = (uint32_t *)j->piece;
+	j->rows.neighbours = j->piece;
 	if (!rc)
 		rc = put_neighbours(j);
 	j->rows.before += j->rows.count;
@@ -351,6 +351,7 @@ static void init(struct job *j, uint64_t memory)
 	j->draw.mirror = j->options->undirected;
 	j->draw.simple = !j->options->keep;
 	j->rows.bits = j->options->scale;
+	j->rows.id_bytes = j->output->id_bytes;
 }
 
 int gn__generate(struct simt_machine *machine, const struct gn_generate_options *options, uint64_t memory,

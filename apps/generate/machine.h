@@ -32,7 +32,7 @@ int gn_generate_graph(struct gn_graph *g, struct simt_machine *machine,
 /*
  * gn_generate_file - the same into a .gng file, part by part: memory of the host is not needed for it.
  * @path  of a regular file, or of none yet; appears as by gn_graph_file_write
- * @g     receives vertices, edges and flags; no arrays
+ * @g     receives vertices, edges, flags and the width of ids; no arrays
  * Returns as gn_generate_graph, or a code of gn_graph_file_write.
  */
 int gn_generate_file(const char *path, struct gn_graph *g, struct simt_machine *machine,
@@ -44,13 +44,14 @@ int gn_generate_file(const char *path, struct gn_graph *g, struct simt_machine *
  * Where the rows go, in the order of vertices. Functions return 0 or a code, which ends the generation.
  * @begin       once, first. most_edges: as many or more are going to come
  * @offsets     the next n offsets; vertices + 1 in all
- * @neighbours  the next n neighbours
+ * @neighbours  the next n neighbours: u32, or u64 if id_bytes is 8
  */
 struct gn_generate_output {
 	void *self;
+	uint32_t id_bytes; /* of a neighbour that is handed out: 4, or 8 */
 	int (*begin)(void *self, uint64_t vertices, uint64_t most_edges, uint32_t flags, struct gn_error *e);
 	int (*offsets)(void *self, const uint64_t *offsets, uint64_t n, struct gn_error *e);
-	int (*neighbours)(void *self, const uint32_t *neighbours, uint64_t n, struct gn_error *e);
+	int (*neighbours)(void *self, const void *neighbours, uint64_t n, struct gn_error *e);
 };
 
 /* gn__generate - hand out the rows of the graph. Returns as gn_generate_graph, or a code of the output. */

@@ -36,12 +36,12 @@ static int memory_offsets(void *self, const uint64_t *offsets, uint64_t n, struc
 	return 0;
 }
 
-static int memory_neighbours(void *self, const uint32_t *neighbours, uint64_t n, struct gn_error *e)
+static int memory_neighbours(void *self, const void *neighbours, uint64_t n, struct gn_error *e)
 {
 	struct memory *m = (struct memory *)self;
 
 	(void)e;
-	memcpy(m->graph->neighbours + m->edges, neighbours, n * sizeof *neighbours);
+	memcpy(m->graph->neighbours + m->edges, neighbours, n * sizeof *m->graph->neighbours);
 	m->edges += n;
 	return 0;
 }
@@ -50,7 +50,8 @@ int gn_generate_graph(struct gn_graph *g, struct simt_machine *machine,
                       const struct gn_generate_options *options, uint64_t memory, struct gn_error *e)
 {
 	struct memory m = {g, options->memory_limit, 0, 0};
-	const struct gn_generate_output output = {&m, memory_begin, memory_offsets, memory_neighbours};
+	const struct gn_generate_output output = {&m, sizeof *g->neighbours, memory_begin, memory_offsets,
+	                                          memory_neighbours};
 	int err;
 
 	memset(g, 0, sizeof *g);
@@ -59,6 +60,7 @@ int gn_generate_graph(struct gn_graph *g, struct simt_machine *machine,
 		gn_graph_fini(g);
 	else
 		gn__graph_shrink(g, m.edges);
+	g->wide = !err && options->wide;
 	return err;
 }
 
@@ -67,13 +69,15 @@ int gn_generate_graph(struct gn_graph *g, struct simt_machine *machine,
 struct file {
 	struct gn_graph_parts parts;
 	const char *path;
+	uint32_t id_bytes;
 	int is_begun;
 };
 
 static int file_begin(void *self, uint64_t vertices, uint64_t most_edges, uint32_t flags, struct gn_error *e)
 {
 	struct file *f = (struct file *)self;
-	const int err = gn__graph_parts_begin(&f->parts, f->path, vertices, most_edges, flags, e);
+	const int err =
+	    gn__graph_parts_begin(&f->parts, f->path, vertices, most_edges, flags, f->id_bytes, e);
 
 	f->is_begun = !err;
 	return err;
@@ -84,7 +88,7 @@ static int file_offsets(void *self, const uint64_t *offsets, uint64_t n, struct 
 	return gn__graph_parts_offsets(&((struct file *)self)->parts, offsets, n, e);
 }
 
-static int file_neighbours(void *self, const uint32_t *neighbours, uint64_t n, struct gn_error *e)
+static int file_neighbours(void *self, const void *neighbours, uint64_t n, struct gn_error *e)
 {
 	return gn__graph_parts_neighbours(&((struct file *)self)->parts, neighbours, n, e);
 }
@@ -93,12 +97,14 @@ int gn_generate_file(const char *path, struct gn_graph *g, struct simt_machine *
                      const struct gn_generate_options *options, uint64_t memory, struct gn_error *e)
 {
 	struct file f;
-	const struct gn_generate_output output = {&f, file_begin, file_offsets, file_neighbours};
+	const uint32_t id_bytes = options->wide ? 8 : 4;
+	const struct gn_generate_output output = {&f, id_bytes, file_begin, file_offsets, file_neighbours};
 	int err;
 
 	memset(&f, 0, sizeof f);
 	memset(g, 0, sizeof *g);
 	f.path = path;
+	f.id_bytes = id_bytes;
 	err = gn__generate(machine, options, memory, &output, e);
 	if (err && f.is_begun)
 		gn__graph_parts_drop(&f.parts);
@@ -107,5 +113,6 @@ int gn_generate_file(const char *path, struct gn_graph *g, struct simt_machine *
 	g->vertices = f.parts.file.vertices;
 	g->edges = f.parts.file.edges;
 	g->flags = f.parts.file.flags;
+	g->wide = options->wide;
 	return gn__graph_parts_end(&f.parts, e);
 }

@@ -8,13 +8,13 @@
 #include "section.h"
 
 int gn__graph_parts_begin(struct gn_graph_parts *p, const char *path, uint64_t vertices, uint64_t most_edges,
-                          uint32_t flags, struct gn_error *e)
+                          uint32_t flags, uint32_t id_bytes, struct gn_error *e)
 {
 	memset(p, 0, sizeof *p);
 	p->file.vertices = vertices;
 	p->file.edges = most_edges;
 	p->file.flags = flags;
-	p->file.id_bytes = 4;
+	p->file.id_bytes = id_bytes;
 	gn__layout_fill(&p->file);
 	p->file.edges = 0;
 	return gn__output_begin(&p->output, path, p->file.bytes, e);
@@ -40,11 +40,11 @@ int gn__graph_parts_offsets(struct gn_graph_parts *p, const uint64_t *offsets, u
 	return err;
 }
 
-int gn__graph_parts_neighbours(struct gn_graph_parts *p, const uint32_t *neighbours, uint64_t n,
+int gn__graph_parts_neighbours(struct gn_graph_parts *p, const void *neighbours, uint64_t n,
                                struct gn_error *e)
 {
-	const int err = append(p, &p->file.neighbours, p->file.edges * sizeof *neighbours, neighbours,
-	                       n * sizeof *neighbours, e);
+	const uint64_t each = p->file.id_bytes;
+	const int err = append(p, &p->file.neighbours, p->file.edges * each, neighbours, n * each, e);
 
 	p->file.edges += n;
 	return err;

@@ -23,19 +23,20 @@ struct gn_graph_parts {
  * gn__graph_parts_begin - start a file of a graph without weights; regular, or not there yet.
  * @most_edges  how many may come, for the space that is reserved
  * @flags       GN_GRAPH_*
+ * @id_bytes    of a neighbour: 4 or 8
  * Returns as gn_graph_file_write; on failure nothing is left to drop.
  */
 int gn__graph_parts_begin(struct gn_graph_parts *p, const char *path, uint64_t vertices, uint64_t most_edges,
-                          uint32_t flags, struct gn_error *e);
+                          uint32_t flags, uint32_t id_bytes, struct gn_error *e);
 
 /*
- * gn__graph_parts_offsets, gn__graph_parts_neighbours - append n offsets or n neighbours. All calls together
- * append vertices + 1 offsets; the last offset is the number of neighbours. On failure the caller drops p.
- * OpenMP's threads compute the checksums.
+ * gn__graph_parts_offsets, gn__graph_parts_neighbours - append n offsets or n neighbours of id_bytes. All
+ * calls together append vertices + 1 offsets; the last offset is the number of neighbours. On failure the
+ * caller drops p. OpenMP's threads compute the checksums.
  */
 int gn__graph_parts_offsets(struct gn_graph_parts *p, const uint64_t *offsets, uint64_t n,
                             struct gn_error *e);
-int gn__graph_parts_neighbours(struct gn_graph_parts *p, const uint32_t *neighbours, uint64_t n,
+int gn__graph_parts_neighbours(struct gn_graph_parts *p, const void *neighbours, uint64_t n,
                                struct gn_error *e);
 
 /* gn__graph_parts_end - write the header and give the file its name. Frees p whatever happens. */

@@ -27,9 +27,9 @@ int gn_graph_generate_check(const struct gn_generate_options *options, struct gn
 
 int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *options, struct gn_error *e)
 {
-	const int err = gn_graph_generate_check(options, e);
 	struct gn_build b = {0};
 	struct gn_draw d;
+	int err = gn_graph_generate_check(options, e);
 
 	if (err)
 		return err;
@@ -42,5 +42,7 @@ int gn_graph_generate(struct gn_graph *g, const struct gn_generate_options *opti
 	b.simple = !options->keep;
 	b.memory_limit = options->memory_limit;
 	b.progress = &options->progress;
-	return gn__graph_build(g, &b, e);
+	err = gn__graph_build(g, &b, e);
+	g->wide = !err && options->wide;
+	return err;
 }

@@ -31,6 +31,7 @@ struct gn_generate_options {
 	uint64_t seed;
 	bool undirected;       /* store both directions of each drawn edge */
 	bool keep;             /* keep self loops and duplicates; GAP, and we by default, drop them */
+	bool wide;             /* a .gng file of the graph has ids of 8 bytes */
 	uint64_t memory_limit; /* as in gn_graph_init */
 	struct gn_progress progress;
 };

@@ -150,16 +150,19 @@ static void files_are_the_same(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(want, sizeof want, "%s/want.gng", folder);
 	snprintf(got, sizeof got, "%s/got.gng", folder);
-	for (unsigned flags = 0; flags < 4; flags++) {
-		const struct gn_generate_options o = options_of(GN_GENERATOR_KRON, 10, 9, 11, flags);
+	for (unsigned flags = 0; flags < 8; flags++) {
+		struct gn_generate_options o = options_of(GN_GENERATOR_KRON, 10, 9, 11, flags & 3);
 		struct gn_graph g, said;
 
+		o.wide = flags & 4;
 		must(gn_graph_generate(&g, &o, &error));
+		assert_int_equal(g.wide, o.wide);
 		must(gn_graph_file_write(&g, want, NULL, &error));
 		must(gn_generate_file(got, &said, machine, &o, 40000, &error));
 		assert_int_equal(said.edges, g.edges);
 		assert_int_equal(said.vertices, g.vertices);
 		assert_int_equal(said.flags, g.flags);
+		assert_int_equal(said.wide, g.wide);
 		same_bytes(want, got);
 		gn_graph_fini(&g);
 	}
