@@ -91,10 +91,16 @@ static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 
 static const struct simt_kernel *lists_kernel(const struct search *s)
 {
-	if (s->options->algorithm == GN_BFS_DIRECTION)
-		return GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_expand_counted);
-	return s->scanner.graph->plain_offsets ? &gn_bfs_expand_plain_kernel
-	                                       : GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_expand);
+	const struct gn_scanner *scanner = &s->scanner;
+	const int count = s->options->algorithm == GN_BFS_DIRECTION;
+
+	if (scanner->graph->plain_offsets)
+		return &gn_bfs_expand_plain_kernel;
+	if (s->args.dense)
+		return count ? GN_SCAN_LISTS_FOR(scanner, gn_bfs_expand_counted)
+		             : GN_SCAN_LISTS_FOR(scanner, gn_bfs_expand);
+	return count ? GN_SCAN_KERNEL_FOR(scanner, gn_bfs_expand_counted)
+	             : GN_SCAN_KERNEL_FOR(scanner, gn_bfs_expand);
 }
 
 static const struct simt_kernel *chunks_kernel(const struct search *s)
@@ -115,8 +121,9 @@ static int step_down(struct search *s, struct gn_error *error)
 	s->args.next = s->lists[~level & 1];
 	s->args.dense = !s->listed || s->frontier_count > vertices / GN_BFS_DENSE;
 	s->listed = 1;
-	return gn_scanner_lists(&s->scanner, &s->args.scan, lists_kernel(s), chunks_kernel(s),
-	                        s->args.dense ? vertices : s->frontier_count, error);
+	return gn_scanner_lists(
+	    &s->scanner, &s->args.scan, lists_kernel(s), chunks_kernel(s),
+	    s->args.dense ? gn_scanner_items(&s->scanner, GN_SCAN_BY_CHUNK) : s->frontier_count, error);
 }
 
 /* The bits that the step before found are this step's frontier; behind a step top-down there are none yet. */

@@ -122,14 +122,29 @@ SIMT_INLINE_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin
 	}
 }
 
-SIMT_INLINE_FN void expand(const struct gn_bfs_args *a, const int plain, const int count, const int any)
+/* Items begin to end - 1 of a launch by chunks of edges. */
+SIMT_INLINE_FN void expand_edges(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
+{
+	for (uint64_t item = begin; item < end; item++) {
+		const struct gn_scan_vertices v = gn_scan_enter(&r->graph, item);
+
+		expand_items(r, warp, v.begin, v.end);
+	}
+}
+
+SIMT_INLINE_FN void expand(const struct gn_bfs_args *a, const int plain, const int count, const int any,
+                           const enum gn_scan_handing handing)
 {
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct reader r = reader_init(a, plain, count, any);
 
+	r.graph.handing = handing;
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		expand_items(&r, warp, at, gn_scan_taken_end(s, at));
+		if (handing == GN_SCAN_BY_VERTEX)
+			expand_items(&r, warp, at, gn_scan_taken_end(s, at));
+		else
+			expand_edges(&r, warp, at, gn_scan_taken_end(s, at));
 	reader_end(&r);
 }
 
@@ -145,11 +160,12 @@ SIMT_INLINE_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, co
 	reader_end(&r);
 }
 
-SIMT_INLINE_FN void expand_lists(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void expand_lists(const struct gn_bfs_args *a, const int any,
+                                 const enum gn_scan_handing handing)
 {
-	expand(a, 0, 0, any);
+	expand(a, 0, 0, any, handing);
 }
-GN_SCAN_KERNEL(gn_bfs_expand, expand_lists, struct gn_bfs_args)
+GN_SCAN_LISTS_KERNEL(gn_bfs_expand, expand_lists, struct gn_bfs_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void expand_chunks(const struct gn_bfs_args *a, const int any)
 {
@@ -159,7 +175,7 @@ GN_SCAN_KERNEL(gn_bfs_chunks, expand_chunks, struct gn_bfs_args)
 
 SIMT_FN void gn_bfs_expand_plain(const struct gn_bfs_args *a)
 {
-	expand(a, 1, 0, 0);
+	expand(a, 1, 0, 0, GN_SCAN_BY_VERTEX);
 }
 SIMT_KERNEL(gn_bfs_expand_plain, struct gn_bfs_args)
 
@@ -169,11 +185,12 @@ SIMT_FN void gn_bfs_chunks_plain(const struct gn_bfs_args *a)
 }
 SIMT_KERNEL(gn_bfs_chunks_plain, struct gn_bfs_args)
 
-SIMT_INLINE_FN void expand_counted(const struct gn_bfs_args *a, const int any)
+SIMT_INLINE_FN void expand_counted(const struct gn_bfs_args *a, const int any,
+                                   const enum gn_scan_handing handing)
 {
-	expand(a, 0, 1, any);
+	expand(a, 0, 1, any, handing);
 }
-GN_SCAN_KERNEL(gn_bfs_expand_counted, expand_counted, struct gn_bfs_args)
+GN_SCAN_LISTS_KERNEL(gn_bfs_expand_counted, expand_counted, struct gn_bfs_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void chunks_counted(const struct gn_bfs_args *a, const int any)
 {

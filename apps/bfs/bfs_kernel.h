@@ -15,8 +15,8 @@ enum {
 
 /* scan.shared->found counts the vertices found for the next level. */
 struct gn_bfs_args {
-	struct gn_scan scan;      /* items: frontier entries, all vertices (dense), or chunks */
-	struct gn_state depth;    /* u32 */
+	struct gn_scan scan;   /* items: frontier entries, all vertices or their edges (dense), or chunks */
+	struct gn_state depth; /* u32 */
 	const uint32_t *frontier; /* a list of vertices, unless dense */
 	uint32_t *next;           /* [capacity]; what does not fit is counted only */
 	uint64_t capacity;
@@ -31,14 +31,14 @@ struct gn_bfs_args {
 };
 
 /* Scan the frontier; put the rest of long adjacency lists aside. */
-GN_SCAN_KERNEL_DECLARE(gn_bfs_expand);
+GN_SCAN_LISTS_DECLARE(gn_bfs_expand);
 /* Scan the chunks of long lists, which gn_bfs_expand has put aside. */
 GN_SCAN_KERNEL_DECLARE(gn_bfs_chunks);
 /* The same two on plain pointers: what the arrays are measured against. */
 SIMT_KERNEL_DECLARE(gn_bfs_expand_plain);
 SIMT_KERNEL_DECLARE(gn_bfs_chunks_plain);
 /* The first two, and the edges of the vertices that were found are added to scan.shared->ahead. */
-GN_SCAN_KERNEL_DECLARE(gn_bfs_expand_counted);
+GN_SCAN_LISTS_DECLARE(gn_bfs_expand_counted);
 GN_SCAN_KERNEL_DECLARE(gn_bfs_chunks_counted);
 /* Set frontier_bits to the vertices whose depth is level. Items: words. */
 GN_SCAN_KERNEL_DECLARE(gn_bfs_mark);

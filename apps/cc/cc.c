@@ -53,7 +53,8 @@ static int pass(struct job *j, const struct simt_kernel *lists, const struct sim
 	j->args.begin = begin;
 	j->args.end = end;
 	j->scanner.shared.found = 0;
-	rc = gn_scanner_lists(&j->scanner, &j->args.scan, lists, chunks, vertices, error);
+	rc = gn_scanner_lists(&j->scanner, &j->args.scan, lists, chunks,
+	                      gn_scanner_items(&j->scanner, GN_SCAN_BY_CHUNK), error);
 	if (!rc)
 		rc = gn_scanner_run(&j->scanner, &j->args.scan,
 		                    GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_compress), vertices, error);
@@ -67,7 +68,7 @@ static int run_sv(struct job *j, struct gn_error *error)
 	int rc;
 
 	do
-		rc = pass(j, GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_hook),
+		rc = pass(j, GN_SCAN_LISTS_FOR(&j->scanner, gn_cc_hook),
 		          GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_hook_chunks), 0, UINT64_MAX, error);
 	while (!rc && j->scanner.shared.found);
 	return rc;
@@ -118,7 +119,7 @@ static int skip_largest(struct job *j, struct gn_error *error)
  */
 static int run_afforest(struct job *j, int both_directions, struct gn_error *error)
 {
-	const struct simt_kernel *lists = GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_link),
+	const struct simt_kernel *lists = GN_SCAN_LISTS_FOR(&j->scanner, gn_cc_link),
 	                         *chunks = GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_link_chunks);
 	int rc = pass(j, lists, chunks, 0, GN_CC_FIRST, error);
 

@@ -19,12 +19,14 @@ struct worker {
 	int any;  /* as of state_device.h */
 };
 
-SIMT_INLINE_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, const int any)
+SIMT_INLINE_FN struct worker worker_init(const struct gn_cc_args *a, const int hook, const int any,
+                                         const enum gn_scan_handing handing)
 {
 	struct worker w;
 
 	w.a = a;
 	w.graph = gn_scan_reader_init(&a->scan, 0, any);
+	w.graph.handing = handing;
 	w.hooks = 0;
 	w.hook = hook;
 	w.any = any;
@@ -130,27 +132,28 @@ SIMT_INLINE_FN void visit_part(void *job, uint32_t warp, struct gn_scan_part par
 	gn_scan_rounds(job, warp, part, visit_round);
 }
 
-SIMT_INLINE_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any)
+SIMT_INLINE_FN void visit_all(const struct gn_cc_args *a, const int hook, const int any,
+                              const enum gn_scan_handing handing)
 {
-	struct worker w = worker_init(a, hook, any);
+	struct worker w = worker_init(a, hook, any, handing);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, visit_part, visit_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, visit_part, visit_round);
 	worker_end(&w);
 }
 
 SIMT_INLINE_FN void visit_chunks(const struct gn_cc_args *a, const int hook, const int any)
 {
-	struct worker w = worker_init(a, hook, any);
+	struct worker w = worker_init(a, hook, any, GN_SCAN_BY_VERTEX);
 
 	gn_scan_visit_chunks(&a->scan, &w, no_value, visit_part);
 	worker_end(&w);
 }
 
-SIMT_INLINE_FN void hook_lists(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void hook_lists(const struct gn_cc_args *a, const int any, const enum gn_scan_handing handing)
 {
-	visit_all(a, 1, any);
+	visit_all(a, 1, any, handing);
 }
-GN_SCAN_KERNEL(gn_cc_hook, hook_lists, struct gn_cc_args)
+GN_SCAN_LISTS_KERNEL(gn_cc_hook, hook_lists, struct gn_cc_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void hook_chunks(const struct gn_cc_args *a, const int any)
 {
@@ -158,11 +161,11 @@ SIMT_INLINE_FN void hook_chunks(const struct gn_cc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_cc_hook_chunks, hook_chunks, struct gn_cc_args)
 
-SIMT_INLINE_FN void link_lists(const struct gn_cc_args *a, const int any)
+SIMT_INLINE_FN void link_lists(const struct gn_cc_args *a, const int any, const enum gn_scan_handing handing)
 {
-	visit_all(a, 0, any);
+	visit_all(a, 0, any, handing);
 }
-GN_SCAN_KERNEL(gn_cc_link, link_lists, struct gn_cc_args)
+GN_SCAN_LISTS_KERNEL(gn_cc_link, link_lists, struct gn_cc_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void link_chunks(const struct gn_cc_args *a, const int any)
 {

@@ -27,10 +27,10 @@ struct gn_cc_args {
 };
 
 /* Shiloach and Vishkin: each edge hooks a root to the other end's tree, if it can. Lists, and chunks. */
-GN_SCAN_KERNEL_DECLARE(gn_cc_hook);
+GN_SCAN_LISTS_DECLARE(gn_cc_hook);
 GN_SCAN_KERNEL_DECLARE(gn_cc_hook_chunks);
 /* Afforest: both ends of each edge are in the same tree afterwards. Lists, and chunks. */
-GN_SCAN_KERNEL_DECLARE(gn_cc_link);
+GN_SCAN_LISTS_DECLARE(gn_cc_link);
 GN_SCAN_KERNEL_DECLARE(gn_cc_link_chunks);
 /* The label of each vertex becomes its root. */
 GN_SCAN_KERNEL_DECLARE(gn_cc_compress);

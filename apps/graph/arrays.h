@@ -24,6 +24,11 @@ struct gn_graph_arrays {
 	const uint32_t *plain_neighbours;
 	/* where jobs keep what they know of each vertex (state.h); NULL: in the machine's own memory */
 	struct gn_state_place *state;
+	/* Balanced CSR (balance.h): launches over all vertices go by chunks of edges. NULL: by vertices */
+	uint32_t *starts; /* [start_chunks + 1], in the machine's own memory */
+	uint64_t start_chunks;
+	uint64_t start_end;   /* no vertex from this one on has an edge */
+	uint32_t start_edges; /* of a chunk: a power of two */
 };
 
 #endif

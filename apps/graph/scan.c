@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "balance.h"
+
 double gn_scanner_clock(void)
 {
 	return 1e-9 * (double)simt_clock_ns();
@@ -23,6 +25,7 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	s->graph = graph;
 	s->job = job;
 	s->any = graph->state != NULL || graph->wide;
+	s->balanced = graph->starts != NULL && !graph->plain_offsets;
 	simt_describe(machine, &s->info);
 	scan->graph = *graph;
 	scan->chunk_edges = chunk_edges;
@@ -39,7 +42,8 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error)
 {
-	return gn_scanner_init_chunks(s, scan, machine, graph, job, GN_SCAN_CHUNK, error);
+	return gn_scanner_init_chunks(s, scan, machine, graph, job,
+	                              graph->starts ? graph->start_edges : (uint32_t)GN_SCAN_CHUNK, error);
 }
 
 void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
@@ -49,6 +53,19 @@ void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)
 	gn_state_fini(s);
 	simt_free(s->machine, scan->chunks);
 	simt_free(s->machine, scan->shared);
+}
+
+/* Behind the chunks come the vertices that have no edge, where each must be looked at. */
+uint64_t gn_scanner_items(const struct gn_scanner *s, enum gn_scan_handing handing)
+{
+	const struct gn_graph_arrays *g = s->graph;
+	const uint64_t behind = g->vertices - g->start_end;
+
+	if (!s->balanced)
+		return g->vertices;
+	if (handing == GN_SCAN_BY_CHUNK)
+		return g->start_chunks;
+	return g->start_chunks + (behind + GN_BALANCE_STRETCH - 1) / GN_BALANCE_STRETCH;
 }
 
 /* Enough warps to keep the machine busy. */

@@ -4,7 +4,8 @@
  *
  * A launch has items, such as the vertices whose lists are to be read. Warps take them in batches until none
  * is left. Of a long list a warp reads one chunk; the rest is put aside for a second launch, whose items are
- * the chunks that were put aside. scan_device.h has the kernels' side.
+ * the chunks that were put aside. Over all vertices there is another way, Balanced CSR (balance.h): the items
+ * are chunks of the same number of edges. scan_device.h has the kernels' side.
  */
 #ifndef GN_GRAPH_SCAN_H
 #define GN_GRAPH_SCAN_H
@@ -83,6 +84,40 @@ struct gn_scan {
 	SIMT_KERNEL_DECLARE(name##_any)
 #define GN_SCAN_KERNEL_FOR(scanner, name) ((scanner)->any ? &name##_any_kernel : &name##_kernel)
 
+/*
+ * How a launch over lists is handed out.
+ *   BY_VERTEX  its items are what the job says, such as vertices
+ *   BY_CHUNK   its items are chunks of edges. A list that reaches over several is looked at by the warps of
+ *              all, each for its part; nothing is put aside
+ *   BY_START   its items are chunks of edges. A list is looked at where it begins, so each just once; what
+ *              reaches over the chunk is put aside
+ */
+enum gn_scan_handing { GN_SCAN_BY_VERTEX, GN_SCAN_BY_CHUNK, GN_SCAN_BY_START };
+
+/*
+ * GN_SCAN_LISTS_KERNEL, GN_SCAN_LISTS_DECLARE - GN_SCAN_KERNEL for lists, of a body(const argument type *,
+ * const int any, const enum gn_scan_handing), and one more for a graph that is balanced, which is handed out
+ * as `handing` says. GN_SCAN_LISTS_FOR is the one that suits the graph, for a launch over all vertices; its
+ * items are gn_scanner_items. GN_SCAN_KERNEL_FOR is by vertex.
+ */
+#define GN_SCAN_LISTS_KERNEL(name, body, argument_type, handing)                    \
+	SIMT_INLINE_FN void name##_by_vertex(const argument_type *a, const int any) \
+	{                                                                           \
+		body(a, any, GN_SCAN_BY_VERTEX);                                    \
+	}                                                                           \
+	GN_SCAN_KERNEL(name, name##_by_vertex, argument_type)                       \
+	SIMT_INLINE_FN void name##_by_edges(const argument_type *a, const int any)  \
+	{                                                                           \
+		body(a, any, handing);                                              \
+	}                                                                           \
+	GN_SCAN_KERNEL(name##_balanced, name##_by_edges, argument_type)
+#define GN_SCAN_LISTS_DECLARE(name)   \
+	GN_SCAN_KERNEL_DECLARE(name); \
+	GN_SCAN_KERNEL_DECLARE(name##_balanced)
+#define GN_SCAN_LISTS_FOR(scanner, name)                                    \
+	((scanner)->balanced ? GN_SCAN_KERNEL_FOR(scanner, name##_balanced) \
+	                     : GN_SCAN_KERNEL_FOR(scanner, name))
+
 /* The host's side of a job. */
 struct gn_scanner {
 	struct simt_machine *machine;
@@ -91,6 +126,7 @@ struct gn_scanner {
 	struct simt_info info;
 	struct gn_scan_shared shared; /* the host's copy between launches */
 	int any;                      /* 1: state is far, or neighbours are wide */
+	int balanced;                 /* 1: launches over all vertices go by chunks of edges */
 	struct gn_state *state[GN_STATES];
 	uint32_t states;
 	uint64_t state_end; /* what of the place is taken */
@@ -99,8 +135,8 @@ struct gn_scanner {
 /*
  * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
  * @graph  borrowed until gn_scanner_fini, as is job
- * Memory on the machine: 1/64 byte an edge. Returns 0; -GN_ENOMEM with a message; what the cache of the
- * graph's state failed with.
+ * Memory on the machine: 16 bytes for each GN_SCAN_CHUNK edges, in a balanced graph for each chunk. Returns
+ * 0; -GN_ENOMEM with a message; what the cache of the graph's state failed with.
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
@@ -131,6 +167,9 @@ int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt
  */
 int gn_scanner_lists(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *lists,
                      const struct simt_kernel *chunks, uint64_t items, struct gn_error *error);
+
+/* gn_scanner_items - of a launch over all vertices: vertices, or chunks of a balanced graph. */
+uint64_t gn_scanner_items(const struct gn_scanner *s, enum gn_scan_handing handing);
 
 /* gn_scanner_clock - seconds of a clock that only goes forward. */
 double gn_scanner_clock(void);

@@ -5,11 +5,13 @@
  * Each lane reads the offsets of one vertex. Then all lanes read the edges of all these vertices side by
  * side, because most adjacency lists are shorter than a warp (Merrill, Garland and Grimshaw, "Scalable GPU
  * graph traversal", 2012, section 5.1, gather by prefix sums). Of a long list a warp reads a chunk, and puts
- * the rest aside for all warps, so that one hub does not hold up a launch.
+ * the rest aside for all warps, so that one hub does not hold up a launch. In a balanced graph it takes all
+ * lists, and parts of lists, that lie in one chunk of edges.
  */
 #ifndef GN_GRAPH_SCAN_DEVICE_H
 #define GN_GRAPH_SCAN_DEVICE_H
 
+#include "balance.h"
 #include "scan.h"
 
 /* Edges begin to end - 1: a list, or a part of it. */
@@ -22,8 +24,10 @@ struct gn_scan_reader {
 	const struct gn_scan *scan;
 	struct gn_cursor neighbours; /* adjacency lists lie side by side; offsets are read at random */
 	uint64_t edges;              /* of the lists that this lane took */
+	struct gn_scan_edges window; /* not by vertex: of the chunk at hand */
 	int plain;
-	int any; /* as of GN_SCAN_KERNEL */
+	int any;     /* as of GN_SCAN_KERNEL */
+	int handing; /* enum gn_scan_handing */
 };
 
 SIMT_INLINE_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *scan, const int plain,
@@ -36,6 +40,9 @@ SIMT_INLINE_FN struct gn_scan_reader gn_scan_reader_init(const struct gn_scan *s
 	r.edges = 0;
 	r.plain = plain;
 	r.any = any;
+	r.handing = GN_SCAN_BY_VERTEX;
+	r.window.begin = 0;
+	r.window.end = 0;
 	return r;
 }
 
@@ -148,16 +155,91 @@ SIMT_FN void gn_scan_put_aside(const struct gn_scan *scan, uint32_t vertex, uint
 	}
 }
 
-/* One lane: what the warp is to read of a list now; the rest is put aside. */
+/* One lane: where the warp's part of a list ends. Chunks of a balanced graph end where its pages do. */
+SIMT_FN uint64_t gn_scan_cut(const struct gn_scan_reader *r, struct gn_scan_edges list)
+{
+	const uint64_t most = r->scan->chunk_edges, cut = list.begin + most;
+
+	if (r->handing == GN_SCAN_BY_START)
+		return r->window.end < list.end && r->window.end >= list.begin ? r->window.end : list.end;
+	if (list.end - list.begin <= most)
+		return list.end;
+	return r->scan->graph.starts ? cut - (cut & (most - 1)) : cut;
+}
+
+/* One lane: what of a list lies in the chunk at hand. */
+SIMT_FN struct gn_scan_edges gn_scan_within_chunk(const struct gn_scan_reader *r, struct gn_scan_edges list)
+{
+	if (list.begin < r->window.begin)
+		list.begin = r->window.begin;
+	if (list.end > r->window.end)
+		list.end = r->window.end;
+	if (list.begin > list.end)
+		list.begin = list.end;
+	return list;
+}
+
+/* One lane: what the warp is to read of a list now; the rest is put aside, or is other warps' work. */
 SIMT_FN struct gn_scan_edges gn_scan_first_chunk(struct gn_scan_reader *r, uint32_t vertex,
                                                  struct gn_scan_edges list)
 {
+	uint64_t cut;
+
+	if (r->handing == GN_SCAN_BY_CHUNK)
+		list = gn_scan_within_chunk(r, list);
 	r->edges += list.end - list.begin;
-	if (list.end - list.begin > r->scan->chunk_edges) {
-		gn_scan_put_aside(r->scan, vertex, list.begin + r->scan->chunk_edges, list.end);
-		list.end = list.begin + r->scan->chunk_edges;
-	}
+	if (r->handing == GN_SCAN_BY_CHUNK)
+		return list;
+	cut = gn_scan_cut(r, list);
+	if (cut < list.end)
+		gn_scan_put_aside(r->scan, vertex, cut, list.end);
+	list.end = cut;
 	return list;
+}
+
+/* Vertices begin to end - 1. */
+struct gn_scan_vertices {
+	uint64_t begin, end;
+};
+
+/* Behind the last edge: each vertex has an empty list. */
+SIMT_FN struct gn_scan_vertices gn_scan_stretch(struct gn_scan_reader *r, uint64_t number)
+{
+	const struct gn_graph_arrays *g = &r->scan->graph;
+	const uint64_t begin = g->start_end + number * GN_BALANCE_STRETCH, end = begin + GN_BALANCE_STRETCH;
+	const struct gn_scan_vertices v = {begin, end < g->vertices ? end : g->vertices};
+
+	r->window.begin = g->edges;
+	r->window.end = g->edges;
+	return v;
+}
+
+/* The edges of a chunk. */
+SIMT_FN struct gn_scan_edges gn_scan_chunk_edges(const struct gn_graph_arrays *g, uint64_t chunk)
+{
+	const uint64_t begin = chunk * g->start_edges, end = begin + g->start_edges;
+	const struct gn_scan_edges edges = {begin, end < g->edges ? end : g->edges};
+
+	return edges;
+}
+
+/*
+ * Take an item of a launch that is not by vertex: the vertices to look at. By chunk the list of the first one
+ * may begin before the chunk; by start none does.
+ */
+SIMT_FN struct gn_scan_vertices gn_scan_enter(struct gn_scan_reader *r, uint64_t item)
+{
+	const struct gn_graph_arrays *g = &r->scan->graph;
+	struct gn_scan_vertices v;
+
+	if (item >= g->start_chunks)
+		return gn_scan_stretch(r, item - g->start_chunks);
+	v.begin = g->starts[item];
+	v.end = g->starts[item + 1];
+	if (r->handing == GN_SCAN_BY_CHUNK && v.begin)
+		v.begin--;
+	r->window = gn_scan_chunk_edges(g, item);
+	return v;
 }
 
 /* All lanes of the warp: a place of its own for each lane that found something; found counts all. */

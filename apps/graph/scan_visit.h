@@ -108,6 +108,24 @@ SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_s
 		gn_scan_visit_items(job, warp, at, gn_scan_taken_end(s, at), list, part, round);
 }
 
+/* gn_scan_visit_all - all threads of a launch over lists, as the reader's handing says. @r  the job's own */
+SIMT_INLINE_FN void gn_scan_visit_all(const struct gn_scan *s, struct gn_scan_reader *r, void *job,
+                                      gn_scan_list_of *list, gn_scan_do_part *part, gn_scan_do_round *round)
+{
+	const uint32_t warp = simt_whole_warp();
+
+	if (r->handing == GN_SCAN_BY_VERTEX) {
+		gn_scan_visit_lists(s, job, list, part, round);
+		return;
+	}
+	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
+		for (uint64_t item = at; item < gn_scan_taken_end(s, at); item++) {
+			const struct gn_scan_vertices v = gn_scan_enter(r, item);
+
+			gn_scan_visit_items(job, warp, v.begin, v.end, list, part, round);
+		}
+}
+
 /* gn_scan_visit_chunks - all threads of a launch over chunks. */
 SIMT_INLINE_FN void gn_scan_visit_chunks(const struct gn_scan *s, void *job, gn_scan_value_of *value,
                                          gn_scan_do_part *part)

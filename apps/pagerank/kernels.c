@@ -106,14 +106,16 @@ SIMT_INLINE_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part
 		gn_state_add_u64(&w->a->come, w->any, part.vertex, sum);
 }
 
-SIMT_INLINE_FN void pull_lists(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void pull_lists(const struct gn_pagerank_args *a, const int any,
+                               const enum gn_scan_handing handing)
 {
 	struct worker w = worker_init(a, any);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, pull_part, pull_round);
+	w.graph.handing = handing;
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, pull_part, pull_round);
 	gn_scan_reader_end(&w.graph);
 }
-GN_SCAN_KERNEL(gn_pagerank_pull, pull_lists, struct gn_pagerank_args)
+GN_SCAN_LISTS_KERNEL(gn_pagerank_pull, pull_lists, struct gn_pagerank_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void pull_chunks(const struct gn_pagerank_args *a, const int any)
 {
@@ -145,14 +147,16 @@ SIMT_FN void push_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, push_round);
 }
 
-SIMT_INLINE_FN void push_lists(const struct gn_pagerank_args *a, const int any)
+SIMT_INLINE_FN void push_lists(const struct gn_pagerank_args *a, const int any,
+                               const enum gn_scan_handing handing)
 {
 	struct worker w = worker_init(a, any);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, push_part, push_round);
+	w.graph.handing = handing;
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, push_part, push_round);
 	gn_scan_reader_end(&w.graph);
 }
-GN_SCAN_KERNEL(gn_pagerank_push, push_lists, struct gn_pagerank_args)
+GN_SCAN_LISTS_KERNEL(gn_pagerank_push, push_lists, struct gn_pagerank_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void push_chunks(const struct gn_pagerank_args *a, const int any)
 {

@@ -29,10 +29,10 @@ struct gn_pagerank_args {
 /* The degrees of all vertices. */
 GN_SCAN_KERNEL_DECLARE(gn_pagerank_degrees);
 /* Each vertex adds up the shares of its neighbours. Lists, and the chunks of long lists. */
-GN_SCAN_KERNEL_DECLARE(gn_pagerank_pull);
+GN_SCAN_LISTS_DECLARE(gn_pagerank_pull);
 GN_SCAN_KERNEL_DECLARE(gn_pagerank_pull_chunks);
 /* Each vertex adds its share to its neighbours. Lists, and chunks. */
-GN_SCAN_KERNEL_DECLARE(gn_pagerank_push);
+GN_SCAN_LISTS_DECLARE(gn_pagerank_push);
 GN_SCAN_KERNEL_DECLARE(gn_pagerank_push_chunks);
 /* What has come becomes the rank; from that the share. */
 GN_SCAN_KERNEL_DECLARE(gn_pagerank_take);

@@ -84,11 +84,11 @@ static int iterate(struct job *j, struct gn_error *error)
 	const int pull = j->options->algorithm == GN_PAGERANK_PULL;
 	struct gn_scanner *s = &j->scanner;
 	int rc = gn_scanner_lists(s, &j->args.scan,
-	                          pull ? GN_SCAN_KERNEL_FOR(s, gn_pagerank_pull)
-	                               : GN_SCAN_KERNEL_FOR(s, gn_pagerank_push),
+	                          pull ? GN_SCAN_LISTS_FOR(s, gn_pagerank_pull)
+	                               : GN_SCAN_LISTS_FOR(s, gn_pagerank_push),
 	                          pull ? GN_SCAN_KERNEL_FOR(s, gn_pagerank_pull_chunks)
 	                               : GN_SCAN_KERNEL_FOR(s, gn_pagerank_push_chunks),
-	                          s->graph->vertices, error);
+	                          gn_scanner_items(s, GN_SCAN_BY_CHUNK), error);
 
 	if (!rc)
 		rc = take(j, error);

@@ -177,14 +177,17 @@ SIMT_INLINE_FN uint32_t value_of(void *job, uint32_t vertex)
 	return length_of(w->a, vertex, w->any);
 }
 
-SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any)
+/* A list is looked at once in a round, since the first look says that it was read. */
+SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any,
+                                const enum gn_scan_handing handing)
 {
 	struct worker w = worker_init(a, any);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, relax_part, relax_round);
+	w.graph.handing = handing;
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, relax_part, relax_round);
 	worker_end(&w);
 }
-GN_SCAN_KERNEL(gn_sssp_relax, relax_lists, struct gn_sssp_args)
+GN_SCAN_LISTS_KERNEL(gn_sssp_relax, relax_lists, struct gn_sssp_args, GN_SCAN_BY_START)
 
 SIMT_INLINE_FN void relax_chunks(const struct gn_sssp_args *a, const int any)
 {

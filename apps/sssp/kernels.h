@@ -26,7 +26,7 @@ struct gn_sssp_counts {
  * pile has a list, if it is short. scan.shared->found counts the vertices that the next near pile has.
  */
 struct gn_sssp_args {
-	struct gn_scan scan;    /* items: entries of the list, all vertices (dense), or chunks */
+	struct gn_scan scan; /* items: entries of the list, all vertices or their edges (dense), or chunks */
 	struct gn_state length; /* u32, as the two below */
 	struct gn_state read;   /* the length when the list was read last */
 	struct gn_state mark;   /* the last round for which the vertex was put into the list */
@@ -44,7 +44,7 @@ struct gn_sssp_args {
 };
 
 /* Read the lists of the near pile. Lists, and the chunks of long lists. */
-GN_SCAN_KERNEL_DECLARE(gn_sssp_relax);
+GN_SCAN_LISTS_DECLARE(gn_sssp_relax);
 GN_SCAN_KERNEL_DECLARE(gn_sssp_relax_chunks);
 /* Put what is near after the border was moved into the list; find the least of what is far. */
 GN_SCAN_KERNEL_DECLARE(gn_sssp_split);

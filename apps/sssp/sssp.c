@@ -170,7 +170,8 @@ static uint32_t border_above(const struct job *j, uint32_t least)
 /* Read the lists of the near pile, which has scanner.shared.found vertices. */
 static int relax(struct job *j, struct gn_error *error)
 {
-	const uint64_t vertices = j->scanner.graph->vertices, near = j->scanner.shared.found;
+	const uint64_t near = j->scanner.shared.found;
+	struct gn_scanner *s = &j->scanner;
 	struct gn_sssp_args *a = &j->args;
 
 	a->dense = near > a->capacity;
@@ -179,9 +180,11 @@ static int relax(struct job *j, struct gn_error *error)
 	a->next = j->lists[a->round & 1];
 	j->scanner.shared.found = 0;
 	j->result->launches++;
-	return gn_scanner_lists(&j->scanner, &a->scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_sssp_relax),
-	                        GN_SCAN_KERNEL_FOR(&j->scanner, gn_sssp_relax_chunks),
-	                        a->dense ? vertices : near, error);
+	return gn_scanner_lists(s, &a->scan,
+	                        a->dense ? GN_SCAN_LISTS_FOR(s, gn_sssp_relax)
+	                                 : GN_SCAN_KERNEL_FOR(s, gn_sssp_relax),
+	                        GN_SCAN_KERNEL_FOR(s, gn_sssp_relax_chunks),
+	                        a->dense ? gn_scanner_items(s, GN_SCAN_BY_START) : near, error);
 }
 
 static int move_counts(struct job *j, int to_device, struct gn_error *error)

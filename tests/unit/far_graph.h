@@ -16,6 +16,7 @@
 #include <grapnel/store.h>
 
 #include "graph/arrays.h"
+#include "graph/balance.h"
 #include "graph/graph.h"
 #include "graph/state.h"
 
@@ -86,10 +87,12 @@ struct far_way {
 	unsigned width;      /* of a warp */
 	uint32_t page_bytes; /* 0: directly, without a cache */
 	int far_state;       /* 1: what a job knows of each vertex is far too */
+	uint32_t chunk;      /* edges, of a graph that is handed out by chunks; 0: by vertices */
 };
 
-static const struct far_way far_ways[] = {{1, 512, 0},   {32, 512, 1}, {32, 512, 0}, {1, 512, 1},
-                                          {32, 4096, 0}, {8, 1024, 0}, {1, 0, 0},    {32, 0, 0}};
+static const struct far_way far_ways[] = {
+    {1, 512, 0, 0}, {32, 512, 1, 0}, {32, 512, 0, 0},  {1, 512, 1, 0}, {32, 4096, 0, 0}, {8, 1024, 0, 0},
+    {1, 0, 0, 0},   {32, 0, 0, 0},   {32, 512, 0, 64}, {1, 512, 0, 4}, {32, 0, 1, 1024}, {8, 512, 0, 128}};
 
 enum { FAR_WAYS = few_or_all(2, sizeof far_ways / sizeof *far_ways) };
 
@@ -183,6 +186,7 @@ static inline void open_far_state(struct far_graph *f, uint32_t bytes_per_vertex
 
 static inline void close_far(struct far_graph *f)
 {
+	gn_balance_remove(f->machine, &f->arrays);
 	gn_array_destroy(&f->arrays.weights, f->machine);
 	gn_array_destroy(&f->arrays.neighbours, f->machine);
 	gn_array_destroy(&f->arrays.offsets, f->machine);
@@ -193,6 +197,29 @@ static inline void close_far(struct far_graph *f)
 		gn_cache_destroy(f->cache);
 	gn_store_close(f->store);
 	simt_close(f->machine);
+}
+
+/* The same graph by chunks of edges (balance.h). */
+static inline void balance_far(struct far_graph *f, const struct gn_graph *g, uint32_t chunk)
+{
+	struct gn_balance b;
+
+	far_must(gn_balance_begin(&b, g->vertices, g->edges, chunk, &far_error));
+	far_must(gn_balance_add(&b, g->offsets, g->vertices + 1, &far_error));
+	if (g->edges)
+		far_must(gn_balance_place(&b, f->machine, &f->arrays, &far_error));
+	gn_balance_fini(&b);
+}
+
+/* In one of the ways. @bytes_per_vertex  of state that is far */
+static inline void open_far_way(struct far_graph *f, const struct gn_graph *g, const struct far_way *way,
+                                uint32_t bytes_per_vertex)
+{
+	open_far(f, g, way->width, way->page_bytes);
+	if (way->far_state)
+		open_far_state(f, bytes_per_vertex);
+	if (way->chunk)
+		balance_far(f, g, way->chunk);
 }
 
 static inline void expect_words(const char *words)

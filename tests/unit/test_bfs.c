@@ -47,8 +47,9 @@ static void search(struct far_graph *f, uint64_t source, enum gn_bfs_algorithm a
 	assert_int_equal(seen->frontiers, result->reached);
 }
 
-static const struct far_way ways[] = {{1, 512, 0},  {32, 512, 1}, {32, 512, 0}, {1, 512, 1},
-                                      {8, 4096, 0}, {1, 0, 0},    {32, 0, 1}};
+static const struct far_way ways[] = {{1, 512, 0, 0},   {32, 512, 1, 0},  {32, 512, 0, 0}, {1, 512, 1, 0},
+                                      {8, 4096, 0, 0},  {1, 0, 0, 0},     {32, 0, 1, 0},   {32, 512, 0, 64},
+                                      {1, 512, 1, 128}, {32, 0, 0, 1024}, {8, 512, 0, 4}};
 
 enum { WAYS = few_or_all(2, sizeof ways / sizeof *ways) };
 
@@ -66,9 +67,7 @@ static uint32_t check_graph(const struct gn_graph *g, uint64_t source)
 		struct seen seen;
 		struct far_graph f;
 
-		open_far(&f, g, ways[k / 2].width, ways[k / 2].page_bytes);
-		if (ways[k / 2].far_state)
-			open_far_state(&f, GN_BFS_STATE);
+		open_far_way(&f, g, &ways[k / 2], GN_BFS_STATE);
 		search(&f, source, algorithm, depth, &result, &seen);
 		far_must(gn_depths_verify(depth, want, g->vertices, &far_error));
 		if (algorithm == GN_BFS_TOP_DOWN)

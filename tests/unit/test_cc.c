@@ -44,14 +44,14 @@ static void expect_result(const struct gn_cc_result *got, const uint32_t *want)
 }
 
 /*
- * Both algorithms in both widths, with labels near and far; the graph has every edge in both directions, or
- * is not said to.
+ * Both algorithms in both widths, with labels near and far, by vertices and by chunks; the graph has every
+ * edge in both directions, or is not said to.
  */
 static void check_as(const struct gn_graph *g, const uint32_t *want, int both_directions)
 {
 	uint32_t *label = (uint32_t *)malloc(g->vertices * sizeof *label);
 
-	for (unsigned k = 0; k < few_or_all(6, 8); k++) {
+	for (unsigned k = 0; k < few_or_all(6, 16); k++) {
 		const struct gn_cc_options o = {k & 1 ? GN_CC_SV : GN_CC_AFFOREST, both_directions};
 		struct gn_cc_result result;
 		struct far_graph f;
@@ -59,6 +59,8 @@ static void check_as(const struct gn_graph *g, const uint32_t *want, int both_di
 		open_far(&f, g, k & 2 ? 32 : 1, 512);
 		if (k & 4)
 			open_far_state(&f, GN_CC_STATE);
+		if (k & 8)
+			balance_far(&f, g, k & 4 ? 8 : 256);
 		memset(label, 0xff, g->vertices * sizeof *label);
 		far_must(gn_cc(f.machine, &f.arrays, &o, label, &result, NULL, &far_error));
 		assert_memory_equal(label, want, g->vertices * sizeof *label);

@@ -36,9 +36,7 @@ static void check_graph(const struct gn_graph *g, int both_directions, double to
 			struct gn_pagerank_result result;
 			struct far_graph f;
 
-			open_far(&f, g, far_ways[k].width, far_ways[k].page_bytes);
-			if (far_ways[k].far_state)
-				open_far_state(&f, GN_PAGERANK_STATE);
+			open_far_way(&f, g, &far_ways[k], GN_PAGERANK_STATE);
 			memset(to, 0x55, bytes);
 			far_must(gn_pagerank(f.machine, &f.arrays, &o, to, &result, NULL, &far_error));
 			assert_int_equal(result.edges, g->edges * result.iterations);

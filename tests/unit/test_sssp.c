@@ -91,9 +91,7 @@ static void expect_run(const struct gn_graph *g, const struct far_way *way, cons
 	struct gn_sssp_result result;
 	struct far_graph f;
 
-	open_far(&f, g, way->width, way->page_bytes);
-	if (way->far_state)
-		open_far_state(&f, GN_SSSP_STATE);
+	open_far_way(&f, g, way, GN_SSSP_STATE);
 	memset(length, 0x55, bytes);
 	far_must(gn_sssp(f.machine, &f.arrays, o, length, &result, NULL, &far_error));
 	assert_memory_equal(length, want, bytes);
