@@ -53,7 +53,7 @@ static const struct argp argp = {
     "graph does not say that it is undirected, that is, that every edge is stored in both directions, "
     "--algorithm afforest leaves no vertex out and reads every edge once. What a .gng file says of itself is "
     "believed.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_state_child,
+    graph_layout_child,
     NULL,
     NULL,
 };

@@ -128,6 +128,8 @@ int graph_job_open(struct graph_job *j, struct gn_error *e)
 		rc = graph_arrays_open(&j->arrays, j->machine, &j->input, j->options, e);
 	if (!rc)
 		rc = graph_state_open(&j->state, j->machine, j->options, j->input.vertices, e);
+	if (!rc)
+		rc = graph_layout_open(&j->layout, j->machine, &j->input, j->options, &j->arrays.graph, e);
 	if (j->state.store)
 		j->arrays.graph.state = &j->state;
 	return rc ? rc : make_room(j, e);
@@ -136,6 +138,8 @@ int graph_job_open(struct graph_job *j, struct gn_error *e)
 void graph_job_close(struct graph_job *j)
 {
 	graph_state_close(&j->state);
+	if (j->machine)
+		gn_balance_remove(j->machine, &j->arrays.graph);
 	graph_arrays_close(&j->arrays, j->machine);
 	graph_input_close(&j->input);
 	simt_close(j->machine);
@@ -146,6 +150,7 @@ void graph_job_describe(const struct graph_job *j, struct graph_report *r)
 {
 	r->options = j->options;
 	r->input = &j->input;
+	r->layout = j->layout;
 	simt_describe(j->machine, &r->machine);
 	graph_arrays_describe(&j->arrays, r);
 	if (j->state.cache)

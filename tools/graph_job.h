@@ -13,6 +13,7 @@
 
 #include "far.h"
 #include "graph/arrays.h"
+#include "graph/balance.h"
 #include "graph/file.h"
 #include "graph/state.h"
 #include "tool.h"
@@ -42,6 +43,11 @@ struct graph_state_options {
 	uint32_t vertex_bytes; /* of a vertex's state; set by a subcommand whose job has any */
 };
 
+struct graph_layout_options {
+	enum gn_layout asked;
+	uint64_t chunk_bytes; /* 0: it was not given */
+};
+
 struct graph_options {
 	const char *subcommand; /* its name */
 	const char *graph;
@@ -61,6 +67,7 @@ struct graph_options {
 	bool undirected_only;
 	enum graph_order order;
 	struct graph_state_options state;
+	struct graph_layout_options layout;
 };
 
 /*
@@ -71,6 +78,9 @@ extern const struct argp_child graph_options_child[];
 
 /* The same for a job that knows something of each vertex: --state, --state-cache and --state-page too. */
 extern const struct argp_child graph_state_child[];
+
+/* And for one whose launches may be divided by edges: --layout and --chunk too. */
+extern const struct argp_child graph_layout_child[];
 
 /* graph_options_init - what holds unless the command line says otherwise; o is all 0. */
 void graph_options_init(struct graph_options *o, const char *subcommand);
@@ -115,6 +125,17 @@ int graph_order_wanted(const struct graph_input *in, const struct graph_options 
 /* The graph in memory, read now if it is not there yet. */
 int graph_input_load(struct graph_input *in, const struct gn_progress *progress, struct gn_error *e);
 
+/*
+ * graph_input_offsets - hand out the offsets, from the file or from the graph in memory: the store is not
+ * read, so its cache stays as it is. Not of a graph that was ordered.
+ * @take  is given n + 1 offsets from vertex `first` on; returns 0, or a code with a message, which ends it
+ * Returns 0; -GN_ENOMEM; what the file could not be read with; what take returned.
+ */
+int graph_input_offsets(const struct graph_input *in,
+                        int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
+                                    struct gn_error *e),
+                        void *context, struct gn_error *e);
+
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
 	struct gn_cache *cache; /* paged: of all arrays; auto: of all but the neighbours; else NULL */
@@ -133,6 +154,23 @@ void graph_state_close(struct gn_state_place *place);
 struct graph_report;
 struct graph_searches;
 
+/* How launches over all vertices are handed out; all 0 where nothing but csr was asked for. */
+struct graph_layout {
+	uint64_t chunk_bytes;
+	uint64_t chunks;          /* 0: by vertices */
+	bool fits;                /* could be by chunks */
+	uint64_t longest, widest; /* as in struct gn_balance */
+	double seconds;           /* that the list of start vertices took */
+};
+
+/*
+ * graph_layout_open - choose, and let the graph have its list of start vertices.
+ * @l  all 0
+ * Returns 0 or a code with a message; gn_balance_remove in any case.
+ */
+int graph_layout_open(struct graph_layout *l, struct simt_machine *machine, const struct graph_input *in,
+                      const struct graph_options *o, struct gn_graph_arrays *graph, struct gn_error *e);
+
 /* graph_arrays_open - Returns 0 or a code with a message; close in any case. */
 int graph_arrays_open(struct graph_arrays *a, struct simt_machine *machine, const struct graph_input *in,
                       const struct graph_options *o, struct gn_error *e);
@@ -150,6 +188,7 @@ struct graph_job {
 	struct graph_input input;
 	struct graph_arrays arrays;
 	struct gn_state_place state; /* of the arrays, if they have one */
+	struct graph_layout layout;
 	struct gn_progress progress;
 	uint32_t *result; /* of every vertex */
 };
@@ -174,6 +213,7 @@ struct graph_report {
 	/* mode auto: in words; empty if nothing was chosen, because there are no edges */
 	char explain[4096];
 	struct gn_store_statistics store;
+	struct graph_layout layout;
 	char path[512]; /* which way the bytes went */
 
 	double seconds;        /* of several searches their mean */
@@ -195,6 +235,10 @@ void graph_report_end(const struct graph_report *r, const char *verified, FILE *
  */
 void graph_state_print(const struct graph_report *r, FILE *to);
 json_t *graph_state_json(const struct graph_report *r);
+
+/* The same of the layout: none, and null, where csr was asked for. */
+void graph_layout_print(const struct graph_report *r, FILE *to);
+json_t *graph_layout_json(const struct graph_report *r);
 
 /* The JSON object's member "graph". */
 json_t *graph_report_graph(const struct graph_report *r);

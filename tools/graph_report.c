@@ -58,6 +58,7 @@ void graph_report_end(const struct graph_report *r, const char *verified, FILE *
 	if (r->explain[0])
 		print_choice(r, to);
 	graph_state_print(r, to);
+	graph_layout_print(r, to);
 	tool_baseline_print(r->options->far.baseline, r->input->load_seconds, to);
 	fprintf(to, "  path                 %s\n", r->path);
 	if (r->verified >= 0)
@@ -86,14 +87,14 @@ static json_t *rest_json(const struct graph_report *r)
 	const int paged = r->options->mode == GRAPH_PAGED;
 	json_t *verified = r->verified < 0 ? json_null() : json_boolean(r->verified);
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:I, s:s, s:o}", "mode",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}, s:I, s:I, s:s, s:o}", "mode",
 	                 graph_mode_name(r->options->mode), "cache",
 	                 paged ? tool_cache_json(&r->cache, r->options->far.policy) : json_null(), "counters",
 	                 paged ? tool_cache_counters(&r->cache) : json_null(), "auto",
-	                 r->explain[0] ? choice_json(r) : json_null(), "state", graph_state_json(r), "store",
-	                 "reads", (json_int_t)r->store.reads, "read_bytes", (json_int_t)r->store.read_bytes,
-	                 "data_bytes", (json_int_t)r->input->bytes, "needed_bytes",
-	                 (json_int_t)r->needed_bytes, "path", r->path, "verified", verified);
+	                 r->explain[0] ? choice_json(r) : json_null(), "state", graph_state_json(r), "layout",
+	                 graph_layout_json(r), "store", "reads", (json_int_t)r->store.reads, "read_bytes",
+	                 (json_int_t)r->store.read_bytes, "data_bytes", (json_int_t)r->input->bytes,
+	                 "needed_bytes", (json_int_t)r->needed_bytes, "path", r->path, "verified", verified);
 }
 
 json_t *graph_report_join(json_t *root, const struct graph_report *r)

@@ -62,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, graph_state_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, graph_layout_child, NULL, NULL};
 
 const struct argp_child graph_search_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 

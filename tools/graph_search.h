@@ -26,7 +26,7 @@ struct graph_search_options {
 	bool seeded;
 };
 
-/* The options of graph_state_child, and --sources and --seed. Its input is a struct graph_search_options.
+/* The options of graph_layout_child, and --sources and --seed. Its input is a struct graph_search_options.
  */
 extern const struct argp_child graph_search_child[];
 

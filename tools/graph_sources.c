@@ -3,13 +3,8 @@
  * Which vertices several searches start from. Each vertex with enough edges has a key, which looks random;
  * those with the least keys are drawn. One pass over the offsets finds them, wherever they lie.
  */
-#include <stdlib.h>
-
 #include "graph/draw.h"
-#include "graph/io.h"
 #include "graph_search.h"
-
-enum { PART = 1 << 19 }; /* offsets that are read at once */
 
 void graph_sources_begin(struct graph_sources *s, uint64_t seed, uint32_t count)
 {
@@ -43,28 +38,10 @@ void graph_sources_look(struct graph_sources *s, const uint64_t *offsets, uint64
 			offer(s, (uint32_t)(first + k));
 }
 
-static int look_at_file(struct graph_sources *s, const struct gn_graph_file *f, struct gn_error *e)
+static int look(void *context, const uint64_t *offsets, uint64_t first, uint64_t n, struct gn_error *e)
 {
-	uint64_t *part = (uint64_t *)malloc((PART + 1) * sizeof *part);
-	int rc = part ? 0 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory for offsets", f->name);
-
-	for (uint64_t first = 0; first < f->vertices && !rc; first += PART) {
-		const uint64_t n = f->vertices - first < PART ? f->vertices - first : (uint64_t)PART;
-
-		rc = gn__input_read(f->fd, f->name, f->offsets.at + first * sizeof *part, part,
-		                    (n + 1) * sizeof *part, e);
-		if (!rc)
-			graph_sources_look(s, part, first, n);
-	}
-	free(part);
-	return rc;
-}
-
-static int look(struct graph_sources *s, const struct graph_input *in, struct gn_error *e)
-{
-	if (!in->has_graph)
-		return look_at_file(s, &in->file, e);
-	graph_sources_look(s, in->graph.offsets, 0, in->graph.vertices);
+	(void)e;
+	graph_sources_look((struct graph_sources *)context, offsets, first, n);
 	return 0;
 }
 
@@ -75,7 +52,7 @@ int graph_sources_draw(const struct graph_input *in, const struct graph_search_o
 	int rc;
 
 	graph_sources_begin(&s, o->seed, o->sources);
-	rc = look(&s, in, e);
+	rc = graph_input_offsets(in, look, &s, e);
 	if (!rc && !s.found)
 		rc = gn_error_set(
 		    e, -GN_ENOENT,

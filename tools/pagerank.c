@@ -91,7 +91,7 @@ static const struct argp argp = {
     "up to 1. What vertices without edges would give is given to all vertices alike. What a .gng file says "
     "of itself, that every edge is stored in both directions, is believed.\n\nExit status: 0 success, 1 the "
     "run failed, 2 the command line is wrong.",
-    graph_state_child,
+    graph_layout_child,
     NULL,
     NULL,
 };
