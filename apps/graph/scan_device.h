@@ -160,8 +160,6 @@ SIMT_FN uint64_t gn_scan_cut(const struct gn_scan_reader *r, struct gn_scan_edge
 {
 	const uint64_t most = r->scan->chunk_edges, cut = list.begin + most;
 
-	if (r->handing == GN_SCAN_BY_START)
-		return r->window.end < list.end && r->window.end >= list.begin ? r->window.end : list.end;
 	if (list.end - list.begin <= most)
 		return list.end;
 	return r->scan->graph.starts ? cut - (cut & (most - 1)) : cut;

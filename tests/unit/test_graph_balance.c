@@ -235,11 +235,12 @@ SIMT_INLINE_FN void look(void *job, uint32_t warp, struct gn_scan_edge mine)
 	struct looker *l = (struct looker *)job;
 	const struct gn_scan_edges *w = &l->graph.window;
 	const int chunked = l->graph.handing != GN_SCAN_BY_VERTEX;
+	const uint64_t more = l->graph.handing == GN_SCAN_BY_START ? l->a->scan.chunk_edges - 1 : 0;
 
 	(void)warp;
 	if (!mine.is)
 		return;
-	if (!is_of(l, &mine) || (chunked && (mine.edge < w->begin || mine.edge >= w->end)))
+	if (!is_of(l, &mine) || (chunked && (mine.edge < w->begin || mine.edge >= w->end + more)))
 		simt_reduce_add_relaxed_dev_u32(l->a->wrong, 1);
 	simt_reduce_add_relaxed_dev_u32(&l->a->edge[mine.edge], 1);
 }
