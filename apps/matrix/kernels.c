@@ -186,12 +186,28 @@ SIMT_FN void gn_matrix_twice(const struct gn_matrix_args *a)
 }
 SIMT_KERNEL(gn_matrix_twice, struct gn_matrix_args)
 
+SIMT_FN void gn_matrix_fold(const struct gn_matrix_sum_args *a)
+{
+	const uint64_t all = gn_matrix_parts(a->count, a->some) * a->length;
+
+	for (uint64_t t = simt_global_thread(); t < all; t += simt_global_threads()) {
+		const uint64_t first = t / a->length * a->some, i = t % a->length,
+		               end = gn_matrix_least(first + a->some, a->count);
+		float sum = 0;
+
+		for (uint64_t k = first; k < end; k++)
+			sum += a->parts[k * a->length + i];
+		a->parts[first * a->length + i] = sum;
+	}
+}
+SIMT_KERNEL(gn_matrix_fold, struct gn_matrix_sum_args)
+
 SIMT_FN void gn_matrix_sum(const struct gn_matrix_sum_args *a)
 {
 	for (uint64_t i = simt_global_thread(); i < a->length; i += simt_global_threads()) {
 		float sum = a->to[i];
 
-		for (uint64_t k = 0; k < a->count; k++)
+		for (uint64_t k = 0; k < a->count; k += a->some)
 			sum += a->parts[k * a->length + i];
 		a->to[i] = sum;
 	}

@@ -28,9 +28,10 @@ struct gn_matrix_args {
 };
 
 struct gn_matrix_sum_args {
-	const float *parts; /* [count][length] */
+	float *parts; /* [count][length] */
 	uint64_t count, length;
-	float *to; /* [length] */
+	uint64_t some; /* parts that gn_matrix_fold makes one of; 1: it does not run */
+	float *to;     /* [length] */
 };
 
 /* Parts of A by_columns, of A^T by_rows, or of both, by one pass over A. */
@@ -40,7 +41,9 @@ SIMT_KERNEL_DECLARE(gn_matrix_once);
  * The tiles are as wide as the matrix, and by_rows is row_parts.
  */
 SIMT_KERNEL_DECLARE(gn_matrix_twice);
-/* Parts are added to the vector. */
+/* The first of every `some` parts becomes their sum. */
+SIMT_KERNEL_DECLARE(gn_matrix_fold);
+/* The first of every `some` parts is added to the vector. */
 SIMT_KERNEL_DECLARE(gn_matrix_sum);
 
 #endif

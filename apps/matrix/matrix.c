@@ -179,12 +179,30 @@ static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t thre
 	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
 }
 
-static int add_up(struct job *j, const float *parts, uint64_t count, uint64_t length, float *to,
+/*
+ * A vector is much shorter than a GPU has threads, and has a part of each warp that read side by side. So
+ * that no thread goes through all of them, threads that have no element of their own first add up some each.
+ */
+static uint64_t some_parts(const struct job *j, uint64_t count, uint64_t length)
+{
+	uint64_t slices = 1;
+
+	while ((slices + 1) * length <= j->info.resident_threads && (slices + 1) * (slices + 1) <= count)
+		slices++;
+	return slices > 1 ? gn_matrix_parts(count, slices) : 1;
+}
+
+/* The parts are of no use afterwards. */
+static int add_up(struct job *j, float *parts, uint64_t count, uint64_t length, float *to,
                   struct gn_error *error)
 {
-	const struct gn_matrix_sum_args sum = {parts, count, length, to};
+	const struct gn_matrix_sum_args sum = {parts, count, length, some_parts(j, count, length), to};
+	int rc = 0;
 
-	return launch(j, &gn_matrix_sum_kernel, length, &sum, error);
+	if (sum.some > 1)
+		rc =
+		    launch(j, &gn_matrix_fold_kernel, gn_matrix_parts(count, sum.some) * length, &sum, error);
+	return rc ? rc : launch(j, &gn_matrix_sum_kernel, length, &sum, error);
 }
 
 /* One launch over the matrix, and the sums of its parts. */
