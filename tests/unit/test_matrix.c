@@ -300,8 +300,9 @@ static void ones_count(void **state)
 /* Rows that are no multiple of a page, of a warp or of a tile; several tiles side by side; crumbs. */
 static void odd_sizes_equal_plain_loops(void **state)
 {
-	static const uint64_t sizes[][2] = {{1, 1},    {1, 5000},  {5000, 1}, {1, 20011}, {7, 8193},
-	                                    {3, 8192}, {129, 127}, {31, 33},  {1000, 3},  {64, 1024}};
+	static const uint64_t sizes[][2] = {{1, 1},    {1, 5000},  {5000, 1},  {1, 20011},
+	                                    {7, 8193}, {3, 8192},  {129, 127}, {31, 33},
+	                                    {1000, 3}, {64, 1024}, {4097, 16}};
 
 	(void)state;
 	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k += few_or_all(3, 1)) {
