@@ -4,6 +4,7 @@
  *
  *   open.h    an array and what it stands on, by one call  (start here)
  *   array.h   elements: what kernels read and write
+ *   slots.h   items of any size in numbered slots of device memory, for batches of keys
  *   cache.h   pages of stores in frames of fast memory
  *   store.h   where bytes rest, opened by URI
  *   nvmeq.h   NVMe queue pairs that thousands of threads share; ring.h, nvme.h below it
@@ -26,6 +27,7 @@
 #include <grapnel/open.h>
 #include <grapnel/ring.h>
 #include <grapnel/simt.h>
+#include <grapnel/slots.h>
 #include <grapnel/explore.h>
 #include <grapnel/store.h>
 #include <grapnel/trace.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Includes point downwards only: error < simt < queue < store < cache < array, net < shmem, open. Usage: layers.sh SOURCE-FOLDER
+# Includes point downwards only: error < simt < queue < store < cache < array, slots, net < shmem, open. Usage: layers.sh SOURCE-FOLDER
 set -u
 cd -- "$1" || exit 1
 find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort | xargs grep -HE '^[[:space:]]*#[[:space:]]*include' |
@@ -14,7 +14,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4
       if (path ~ /^cache[.\/]/) return 5
-      if (path ~ /^((array|net)[.\/]|(auto|gather)\.h)/) return 6
+      if (path ~ /^((array|slots|net)[.\/]|(auto|gather)\.h)/) return 6
       if (path ~ /^shmem\//) return 7
       return 0
     }
@@ -23,7 +23,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
       if (!match($0, /[<"][^">]*[">]/)) next
       name = substr($0, RSTART + 1, RLENGTH - 2)
       if ($0 ~ /"/ && file ~ /^src\//) next # a neighbour in the same folder
-      if (name !~ /^grapnel\// && name !~ /^(simt|queue|store|cache|array|net|shmem)\//) next
+      if (name !~ /^grapnel\// && name !~ /^(simt|queue|store|cache|array|slots|net|shmem)\//) next
       seen++
       if (!layer(name) || !layer(file)) { print file ": " name ": in no layer"; bad = 1 }
       else if (layer(name) > layer(file)) { print file ": includes " name " of a higher layer"; bad = 1 }
