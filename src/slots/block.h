@@ -48,7 +48,10 @@ struct gn__count {
 	uint32_t before, wanting, passed;
 };
 
-/* Count the threads that want something, in the order of threads, and those with passes. All call it. */
+/*
+ * Count the threads that want something, in the order of threads, and those with passes. All threads call it,
+ * and pass a barrier between two calls.
+ */
 SIMT_FN struct gn__count gn__block_count(int wants, int passes)
 {
 	struct gn__slots_block *b = gn__block();
@@ -56,7 +59,6 @@ SIMT_FN struct gn__count gn__block_count(int wants, int passes)
 	const uint32_t want = simt_ballot(all, wants), pass = simt_ballot(all, passes);
 	struct gn__count c = {simt_rank(want), 0, 0};
 
-	simt_block_sync();
 	if (simt_lane() == 0)
 		b->votes[mine] = simt_popcount(want) | simt_popcount(pass) << 16;
 	simt_block_sync();

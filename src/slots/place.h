@@ -93,44 +93,78 @@ SIMT_FN struct gn__count gn__place_row(struct gn__place *p, uint32_t slot, int w
 
 /*
  * The hand passes up to as many slots as the block has threads, or fewer if the last item gets its slot.
- * Returns how many; *idle: no slot was taken or lost a life.
+ * @gently  1: slots that are passed keep their lives
+ * Returns how many; *idle: no slot without lives was seen, and none lost one.
  */
-SIMT_FN uint32_t gn__clock_row(struct gn__place *p, uint32_t hand, uint32_t row, int *idle)
+SIMT_FN uint32_t gn__clock_row(struct gn__place *p, uint32_t hand, uint32_t row, int gently, int *idle)
 {
 	const uint32_t at = simt_thread(), slots = p->v->slots, left = slots - hand;
 	const uint32_t slot = at < left ? hand + at : at - left, had = p->taken;
 	struct gn__slots_block *b = gn__block();
-	int available = 0;
-	uint32_t use = 0;
+	int available, wants, passes;
 	struct gn__count c;
+	uint32_t use;
 
-	if (at < row) {
-		use = simt_load_relaxed_dev_u32(&p->v->use[slot]);
-		available = gn__is_available(p, slot, use);
-	}
-	c = gn__place_row(p, slot, available && !gn__lives_of(use), available && gn__lives_of(use));
-	if (available && gn__lives_of(use) && c.before < p->wanted)
+	simt_block_sync(); /* the row before may have had the same slots */
+	use = at < row ? simt_load_relaxed_dev_u32(&p->v->use[slot]) : 0;
+	available = at < row && gn__is_available(p, slot, use);
+	wants = available && !gn__lives_of(use);
+	passes = gently ? at < row && !available && !gn__lives_of(use) : available && !wants;
+	c = gn__place_row(p, slot, wants, passes);
+	if (!gently && passes && c.before < p->wanted)
 		simt_store_relaxed_dev_u32(&p->v->use[slot], use - (1u << GN__LIVES_SHIFT));
 	*idle = !c.wanting && !c.passed;
 	if (had + c.wanting < p->wanted)
 		return row;
-	if (available && !gn__lives_of(use) && c.before == p->wanted - 1)
+	if (wants && c.before == p->wanted - 1)
 		b->at = at + 1;
 	simt_block_sync();
 	return b->at;
 }
 
+SIMT_FN uint32_t gn__hand_on(const struct gn__place *p, uint32_t hand, uint32_t by)
+{
+	return by < p->v->slots - hand ? hand + by : by - (p->v->slots - hand);
+}
+
+SIMT_FN uint32_t gn__row_of(const struct gn__place *p)
+{
+	return simt_block_threads() < p->v->slots ? simt_block_threads() : p->v->slots;
+}
+
+/*
+ * Items that are wanted once take the slots of earlier such items, which lie side by side where the hand
+ * found them: without this they would make the hand go round, and all others lose lives.
+ */
+SIMT_FN void gn__place_once(struct gn__place *p)
+{
+	const uint64_t far = 8 * (uint64_t)p->wanted + simt_block_threads();
+	const uint32_t most = far < p->v->slots ? (uint32_t)far : p->v->slots, row = gn__row_of(p);
+	uint32_t hand = p->v->shared->once, seen = 0;
+
+	for (uint32_t done = 0, passed; done < most && p->taken < p->wanted; done += passed) {
+		int idle;
+
+		passed = gn__clock_row(p, hand, row < most - done ? row : most - done, 1, &idle);
+		hand = gn__hand_on(p, hand, passed);
+		seen |= !idle;
+		p->examined += passed;
+	}
+	if (!seen && simt_thread() == 0)
+		p->v->shared->once = p->v->shared->hand;
+}
+
 SIMT_FN void gn__place_clock(struct gn__place *p)
 {
-	const uint32_t slots = p->v->slots, row = simt_block_threads() < slots ? simt_block_threads() : slots;
+	const uint32_t row = gn__row_of(p);
 	uint32_t hand = p->v->shared->hand, none = 0;
 
-	while (p->taken < p->wanted && none < slots) {
+	while (p->taken < p->wanted && none < p->v->slots) {
 		int idle;
-		const uint32_t passed = gn__clock_row(p, hand, row, &idle);
+		const uint32_t passed = gn__clock_row(p, hand, row, 0, &idle);
 
 		none = idle ? none + passed : 0;
-		hand = passed < slots - hand ? hand + passed : passed - (slots - hand);
+		hand = gn__hand_on(p, hand, passed);
 		p->examined += passed;
 	}
 	simt_block_sync(); /* all have read the hand */
@@ -230,10 +264,13 @@ SIMT_FN uint32_t gn__lru_bound(struct gn__place *p)
 SIMT_FN void gn__lru_take(struct gn__place *p, uint32_t bound, int below)
 {
 	for (uint32_t first = 0; first < p->v->slots && p->taken < p->wanted; first += simt_block_threads()) {
-		const uint32_t slot = first + simt_thread(), order = gn__order_of(p, slot);
-		const int wants = below ? order < bound : order == bound && order != GN__NOT_AVAILABLE;
+		const uint32_t slot = first + simt_thread();
+		uint32_t order;
 
-		gn__place_row(p, slot, wants, 0);
+		simt_block_sync();
+		order = gn__order_of(p, slot);
+		gn__place_row(p, slot, below ? order < bound : order == bound && order != GN__NOT_AVAILABLE,
+		              0);
 	}
 	p->examined += p->v->slots;
 }
@@ -281,10 +318,13 @@ SIMT_FN void gn__place(const struct gn__slots_view *v, const struct gn_slots_bat
 	struct gn__slots_shared *s = v->shared;
 	struct gn__place p = {v, batch, now, s->missing, 0, 0};
 
-	if (v->policy == GN_SLOTS_CLOCK)
+	if (v->policy == GN_SLOTS_CLOCK) {
+		if (batch->hints & GN_SLOTS_ONCE)
+			gn__place_once(&p);
 		gn__place_clock(&p);
-	else
+	} else {
 		gn__place_lru(&p);
+	}
 	simt_block_sync();
 	gn__place_rest(&p, s->followers);
 	simt_block_sync();
