@@ -30,7 +30,10 @@
  *             stream, or let a stream wait for the other. A resolve before that gives -1 to all keys, and
  *             -GN_EBUSY is kept.
  *   changes   A store is read when an item is fetched. If somebody else writes it later, call gn_slots_clear.
- *             Slots that kernels change: gn_slots_mark.
+ *             A kernel may change the bytes of a slot that is held. After gn_slots_mark they are written to
+ * the store before the slot is given away, or by gn_slots_flush; without it they are lost then. If that write
+ * fails, the item stays in its slot, marked, and the code is kept; the key for which the slot was meant gets
+ * -1.
  *
  * What is kept: the first failure, until gn_slots_failure takes it. Nothing is wrong silently: a slot number
  * that is not -1 is that of the key's item.
@@ -92,7 +95,7 @@ struct gn_slots;
  * gn_slots_create - make slots for items of a store. All are empty.
  * @slots    receives them; owned, gn_slots_destroy before the store is closed
  * @store    of this machine, or shared with it; borrowed until destroy
- * Allocates the slab, up to 33 bytes of the machine's memory for each slot, and 40 for each key of a batch.
+ * Allocates the slab, 32 bytes of the machine's memory for each slot, and 56 for each key of a batch.
  * For a store behind queue pairs whose blocks do not divide offset and item_bytes also up to 4 KiB (or a
  * block) for each thread that copies. Loads the kernels, so that batches can be captured. Host. Returns 0,
  * -GN_EINVAL (an option, in words; a store without an item), -GN_EFBIG (more than 2^63 as the product of
@@ -102,7 +105,7 @@ struct gn_slots;
 int gn_slots_create(struct gn_slots **slots, struct simt_machine *machine, struct gn_store *store,
                     const struct gn_slots_options *options, struct gn_error *error);
 
-/* gn_slots_destroy - free them; NULL is nothing. Host, no kernel running that uses them. Does not flush. */
+/* gn_slots_destroy - free them; NULL is nothing. Does not flush. Host, no kernel running that uses them. */
 void gn_slots_destroy(struct gn_slots *slots);
 
 /* What slots are. */
@@ -160,8 +163,9 @@ int gn_slots_resolve(struct gn_slots *slots, const struct gn_slots_batch *batch,
 /*
  * gn_slots_fill - fetch the missing items of the batch that was resolved last, after all work that is already
  * on a stream.
- * Launches one kernel, and does not wait; the kernel returns at once if nothing is missing. Stream, capture,
- * threads and return codes as gn_slots_resolve. Call it once after each gn_slots_resolve. After it has run,
+ * Launches one kernel, which returns at once if nothing is missing; and one more before it if the store is
+ * behind queue pairs and may be written. Does not wait. Stream, capture, threads and return codes as
+ * gn_slots_resolve. Call it once after each gn_slots_resolve. After it has run,
  * slots of items that could not be read are -1 in batch.slot.
  */
 int gn_slots_fill(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error);
@@ -184,9 +188,28 @@ int gn_slots_unpin(struct gn_slots *slots, const int32_t *slot, uint32_t count, 
                    struct gn_error *error);
 
 /*
+ * gn_slots_mark - kernels have changed the bytes of slots, or are going to before the next resolve: write
+ * them to the store before the slots are given away. Arguments, launch, stream and threads as gn_slots_pin.
+ * Call it while the slots are held, and not beside a resolve, fill or flush. Returns as gn_slots_pin; also
+ * -GN_EROFS (a store that is open read-only), -GN_ENOTSUP (a store behind queue pairs whose blocks do not
+ * divide offset and item_bytes).
+ */
+int gn_slots_mark(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
+                  struct gn_error *error);
+
+/*
+ * gn_slots_flush - write the items of all marked slots to the store, after all work that is already on a
+ * stream; they stay in their slots and are marked no more.
+ * Launches one kernel, and does not wait. No kernel may change or mark slots meanwhile. Stream, capture,
+ * threads and return codes as gn_slots_resolve. When it has run, every item that was marked is in the store,
+ * or gn_slots_failure tells of one that is not. Durable it is after gn_store_flush.
+ */
+int gn_slots_flush(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error);
+
+/*
  * gn_slots_clear - forget all items, after all work that is already on a stream: the store has other bytes
- * now. Pins end. No kernel may use the slots. Launches one kernel, and does not wait. Stream, capture,
- * threads and return codes as gn_slots_resolve.
+ * now. Pins end, and changes that were not flushed are lost. No kernel may use the slots. Launches one
+ * kernel, and does not wait. Stream, capture, threads and return codes as gn_slots_resolve.
  */
 int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error);
 
@@ -195,7 +218,7 @@ int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn
  * Any host thread at any time, also while kernels run; waits for nothing. Returns 0 (none); -GN_ERANGE (a key
  * or slot number past the end); -GN_ENOBUFS (a key for which no slot was to be had); -GN_EBUSY (a resolve
  * before the fill of the batch before); -GN_EINVAL (an unpin too many); or what the store said: -GN_EIO,
- * -GN_ETIMEDOUT, ... The message has the key or slot, and how many failures there were.
+ * -GN_ETIMEDOUT, -GN_ENOSPC, ... The message has the key or slot, and how many failures there were.
  */
 int gn_slots_failure(struct gn_slots *slots, struct gn_error *error);
 
@@ -208,7 +231,8 @@ struct gn_slots_statistics {
 	uint64_t evicted;  /* items whose slot was given to another */
 	uint64_t no_slot;  /* items for which no slot was to be had */
 	uint64_t refused;  /* keys past the last item, and keys of a batch that was resolved too early */
-	uint64_t failed;   /* items that could not be read */
+	uint64_t failed;   /* items that could not be read or written */
+	uint64_t written;  /* items written to the store */
 	uint64_t examined; /* slots that were looked at to find one to give away */
 };
 

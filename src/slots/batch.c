@@ -77,34 +77,60 @@ int gn_slots_resolve(struct gn_slots *slots, const struct gn_slots_batch *batch,
 int gn_slots_fill(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error)
 {
 	const struct gn_slots_resolve_args args = {slots->view, {NULL, NULL, NULL, 0, 0, 0}};
+	int rc = 0;
 
-	return launch(slots, stream,
-	              slots->view.store.kind == GN_STORE_MEMORY ? &gn_slots_load_kernel
-	                                                        : &gn_slots_read_kernel,
-	              slots->fill, &args, error);
+	if (slots->view.store.kind == GN_STORE_MEMORY)
+		return launch(slots, stream, &gn_slots_load_kernel, slots->fill, &args, error);
+	if (gn__slots_may_write(&slots->view))
+		rc = launch(slots, stream, &gn_slots_write_kernel, slots->fill, &args, error);
+	return rc ? rc : launch(slots, stream, &gn_slots_read_kernel, slots->fill, &args, error);
 }
 
-static int change_pins(struct gn_slots *s, const int32_t *slot, uint32_t count, uint32_t ends,
-                       struct simt_stream *stream, struct gn_error *error)
+static int change(struct gn_slots *s, const int32_t *slot, uint32_t count, enum gn__slots_change what,
+                  struct simt_stream *stream, struct gn_error *error)
 {
-	const struct gn_slots_pin_args args = {s->view, slot, count, ends};
+	const struct gn_slots_change_args args = {s->view, slot, count, (uint32_t)what};
 
 	if (count && !slot)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "slots: the slot numbers are NULL; give memory that kernels reach");
-	return launch(s, stream, &gn_slots_change_pins_kernel, grid_for(s, count), &args, error);
+	return launch(s, stream, &gn_slots_change_kernel, grid_for(s, count), &args, error);
 }
 
 int gn_slots_pin(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
                  struct gn_error *error)
 {
-	return change_pins(slots, slot, count, 0, stream, error);
+	return change(slots, slot, count, GN__PIN, stream, error);
 }
 
 int gn_slots_unpin(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
                    struct gn_error *error)
 {
-	return change_pins(slots, slot, count, 1, stream, error);
+	return change(slots, slot, count, GN__UNPIN, stream, error);
+}
+
+int gn_slots_mark(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
+                  struct gn_error *error)
+{
+	if (slots->view.store.read_only)
+		return gn_error_set(error, -GN_EROFS,
+		                    "slots: the store is opened read-only; open it without ?ro");
+	if (!gn__slots_may_write(&slots->view))
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "slots: items cannot be written, because they are not whole blocks of the "
+		    "store (%u bytes); give items and an offset that are multiples of a block",
+		    slots->view.store.block_bytes);
+	return change(slots, slot, count, GN__MARK, stream, error);
+}
+
+int gn_slots_flush(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error)
+{
+	const struct gn_slots_resolve_args args = {slots->view, {NULL, NULL, NULL, 0, 0, 0}};
+
+	return gn__slots_may_write(&slots->view)
+	           ? launch(slots, stream, &gn_slots_flush_all_kernel, slots->fill, &args, error)
+	           : check_stream(slots, stream, error);
 }
 
 int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error)
@@ -117,9 +143,11 @@ int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn
 
 /* ---- failures ---- */
 
-static const char *meaning(int code)
+static const char *meaning(const struct gn__slots_record *f)
 {
-	switch (code) {
+	if (f->writes)
+		return "could not be written and stays in its slot; repair the store, or free storage";
+	switch (f->code) {
 	case -GN_ERANGE: return "is past the end; give numbers below the count";
 	case -GN_ENOBUFS: return "found no slot, because all are held; make more slots, or unpin some";
 	case -GN_EBUSY:
@@ -155,7 +183,7 @@ int gn_slots_failure(struct gn_slots *slots, struct gn_error *error)
 		snprintf(device, sizeof device, "; device status: %s, 0x%x", gn_nvme_status_text(f.device),
 		         f.device);
 	return gn_error_set(error, f.code, "slots: %s %lld %s (%s%s); failures so far: %u",
-	                    f.code == -GN_EINVAL ? "slot" : "key", (long long)f.key, meaning(f.code),
+	                    f.code == -GN_EINVAL && !f.writes ? "slot" : "key", (long long)f.key, meaning(&f),
 	                    gn_error_name(f.code), device, count ? count : 1);
 }
 

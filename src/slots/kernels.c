@@ -43,7 +43,7 @@ SIMT_FN uint32_t leader_of(const struct gn_slots_resolve_args *a, uint32_t posit
 /* Note the keys of a warp whose items are missing, each item once. The whole warp calls it. */
 SIMT_FN void note_missing(const struct gn_slots_resolve_args *a, uint32_t position, int64_t key, int misses)
 {
-	struct gn__slots_fetch fetch = {key, position, 0, a->v.slots, 0};
+	struct gn__slots_fetch fetch = {key, -1, position, 0, a->v.slots, 0, 0, 0};
 	struct gn__slots_follower follower = {position, position};
 	uint32_t at;
 
@@ -156,14 +156,30 @@ SIMT_FN void gn_slots_read(const struct gn_slots_resolve_args *a)
 }
 SIMT_KERNEL(gn_slots_read, struct gn_slots_resolve_args)
 
-/* ---- pins ---- */
+/* Before gn_slots_read: items that leave and have other bytes than the store. */
+SIMT_FN void gn_slots_write(const struct gn_slots_resolve_args *a)
+{
+	if (a->v.shared->pending)
+		gn__write_pieces(&a->v, a->v.shared->pending);
+}
+SIMT_KERNEL(gn_slots_write, struct gn_slots_resolve_args)
+
+SIMT_FN void gn_slots_flush_all(const struct gn_slots_resolve_args *a)
+{
+	gn__flush_pieces(&a->v);
+	if (gn__block_is_last(&a->v))
+		gn__flush_end(&a->v);
+}
+SIMT_KERNEL(gn_slots_flush_all, struct gn_slots_resolve_args)
+
+/* ---- pins and marks ---- */
 
 SIMT_FN void unpin(const struct gn__slots_view *v, uint32_t slot)
 {
 	uint32_t pins = simt_load_relaxed_dev_u32(&v->pins[slot]), seen;
 
 	for (;; pins = seen) {
-		if (!pins) {
+		if (!(pins & GN__PINS)) {
 			gn__slots_refuse(v, slot, -GN_EINVAL);
 			return;
 		}
@@ -173,22 +189,27 @@ SIMT_FN void unpin(const struct gn__slots_view *v, uint32_t slot)
 	}
 }
 
-SIMT_FN void gn_slots_change_pins(const struct gn_slots_pin_args *a)
+SIMT_FN void change_slot(const struct gn_slots_change_args *a, uint32_t slot)
+{
+	switch (a->change) {
+	case GN__PIN: simt_reduce_add_relaxed_dev_u32(&a->v.pins[slot], 1); break;
+	case GN__UNPIN: unpin(&a->v, slot); break;
+	default: simt_reduce_or_relaxed_dev_u32(&a->v.pins[slot], GN__DIRTY);
+	}
+}
+
+SIMT_FN void gn_slots_change(const struct gn_slots_change_args *a)
 {
 	for (uint64_t k = simt_global_thread(); k < a->count; k += simt_global_threads()) {
 		const int32_t slot = a->slot[k];
 
-		if (slot < 0)
-			continue;
-		if ((uint32_t)slot >= a->v.slots)
+		if (slot >= 0 && (uint32_t)slot < a->v.slots)
+			change_slot(a, (uint32_t)slot);
+		else if (slot >= 0)
 			gn__slots_refuse(&a->v, slot, -GN_ERANGE);
-		else if (a->ends)
-			unpin(&a->v, (uint32_t)slot);
-		else
-			simt_reduce_add_relaxed_dev_u32(&a->v.pins[slot], 1);
 	}
 }
-SIMT_KERNEL(gn_slots_change_pins, struct gn_slots_pin_args)
+SIMT_KERNEL(gn_slots_change, struct gn_slots_change_args)
 
 /* ---- forgetting ---- */
 

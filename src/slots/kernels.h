@@ -10,17 +10,21 @@ struct gn_slots_resolve_args {
 	struct gn_slots_batch batch;
 };
 
-struct gn_slots_pin_args {
+enum gn__slots_change { GN__PIN, GN__UNPIN, GN__MARK };
+
+struct gn_slots_change_args {
 	struct gn__slots_view v;
 	const int32_t *slot;
 	uint32_t count;
-	uint32_t ends; /* 1: unpin */
+	uint32_t change; /* enum gn__slots_change */
 };
 
 SIMT_KERNEL_DECLARE(gn_slots_resolve_keys);
-SIMT_KERNEL_DECLARE(gn_slots_load); /* fill from a store that loads reach */
-SIMT_KERNEL_DECLARE(gn_slots_read); /* fill from a store behind queue pairs */
-SIMT_KERNEL_DECLARE(gn_slots_change_pins);
-SIMT_KERNEL_DECLARE(gn_slots_empty); /* forget all items */
+SIMT_KERNEL_DECLARE(gn_slots_load);      /* fill from a store that loads reach */
+SIMT_KERNEL_DECLARE(gn_slots_write);     /* fill from and to a store behind queue pairs: write what leaves, */
+SIMT_KERNEL_DECLARE(gn_slots_read);      /* and read what comes */
+SIMT_KERNEL_DECLARE(gn_slots_flush_all); /* write what is marked */
+SIMT_KERNEL_DECLARE(gn_slots_change);    /* pins and marks */
+SIMT_KERNEL_DECLARE(gn_slots_empty);     /* forget all items */
 
 #endif

@@ -40,7 +40,7 @@ SIMT_FN uint32_t gn__lives_of(uint32_t use)
 /* May a slot be given away? */
 SIMT_FN int gn__is_available(const struct gn__place *p, uint32_t slot, uint32_t use)
 {
-	return !simt_load_relaxed_dev_u32(&p->v->pins[slot]) &&
+	return !(simt_load_relaxed_dev_u32(&p->v->pins[slot]) & GN__PINS) &&
 	       (use == GN__UNUSED || gn__age_of(use, p->now) >= p->v->keep);
 }
 
@@ -63,7 +63,12 @@ SIMT_FN void gn__install(const struct gn__place *p, uint32_t slot, struct gn__sl
 	const struct gn__slots_view *v = p->v;
 	const int64_t old = v->key[slot];
 
+	f->old = -1;
 	if (old >= 0) {
+		if (simt_load_relaxed_dev_u32(&v->pins[slot]) & GN__DIRTY) {
+			simt_reduce_and_relaxed_dev_u32(&v->pins[slot], ~GN__DIRTY);
+			f->old = old;
+		}
 		gn__map_remove(v, old, slot);
 		simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.evicted, 1);
 	}

@@ -118,24 +118,24 @@ static uint32_t read_piece(const struct gn_store_view *store, uint32_t most)
 	return piece < store->block_bytes ? store->block_bytes : piece;
 }
 
+/* How many pieces of the store an item touches at most. */
+static uint32_t store_cuts(const struct gn__slots_view *v)
+{
+	const uint32_t piece = v->fill.piece;
+
+	return !(v->offset % piece) && !(v->item_bytes % piece) ? (uint32_t)(v->item_bytes / piece)
+	                                                        : (uint32_t)((v->item_bytes - 1) / piece + 2);
+}
+
 static void shape_reads(struct gn_slots *s, const struct simt_info *info)
 {
 	struct gn__slots_view *v = &s->view;
-	const uint32_t block = v->store.block_bytes;
-	const int whole = !(v->offset % block) && !(v->item_bytes % block);
+	const int whole = gn__slots_whole(v);
 
 	v->fill.piece = read_piece(&v->store, whole ? GN__READ_PIECE : GN__BOUNCE_PIECE);
 	v->fill.lanes = 1;
-	v->fill.cuts = !(v->offset % v->fill.piece) && !(v->item_bytes % v->fill.piece)
-	                   ? (uint32_t)(v->item_bytes / v->fill.piece)
-	                   : (uint32_t)((v->item_bytes - 1) / v->fill.piece + 2);
+	v->fill.cuts = store_cuts(v);
 	s->fill.block_threads = info->is_cuda && whole ? 128 : info->is_cuda ? 32 : 64;
-}
-
-static int is_whole(const struct gn__slots_view *v)
-{
-	return v->store.kind == GN_STORE_MEMORY ||
-	       (!(v->offset % v->store.block_bytes) && !(v->item_bytes % v->store.block_bytes));
 }
 
 /*
@@ -155,6 +155,7 @@ static void shape(struct gn_slots *s, const struct gn_slots_options *o)
 		shape_loads(s, &info);
 	else
 		shape_reads(s, &info);
+	s->view.fill.flush_cuts = store_cuts(&s->view);
 }
 
 /* ---- create and destroy ---- */
@@ -169,7 +170,7 @@ static int allocate(struct gn_slots *s, void *slab)
 {
 	struct gn__slots_view *v = &s->view;
 	const uint64_t readers = (uint64_t)s->fill.blocks * s->fill.block_threads;
-	const int bounces = !is_whole(v);
+	const int bounces = !gn__slots_whole(v);
 
 	v->group = (struct gn__slots_group *)metadata(s, v->groups * sizeof *v->group);
 	v->key = (int64_t *)metadata(s, v->slots * sizeof *v->key);
@@ -195,7 +196,8 @@ static int allocate(struct gn_slots *s, void *slab)
 static int load_kernels(struct gn_slots *s)
 {
 	const struct simt_kernel *const kernels[] = {&gn_slots_resolve_keys_kernel, &gn_slots_load_kernel,
-	                                             &gn_slots_read_kernel, &gn_slots_change_pins_kernel,
+	                                             &gn_slots_write_kernel,        &gn_slots_read_kernel,
+	                                             &gn_slots_flush_all_kernel,    &gn_slots_change_kernel,
 	                                             &gn_slots_empty_kernel};
 	int rc = 0;
 

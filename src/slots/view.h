@@ -26,13 +26,21 @@ static const uint32_t GN__STAMP = (1u << GN__STAMP_BITS) - 1;
 static const uint32_t GN__AGE = (1u << GN__AGE_BITS) - 1;
 static const uint32_t GN__UNUSED = ~0u; /* of a slot without an item */
 
+/* What view.pins says of a slot: how many pins it has, and further bits. */
+static const uint32_t GN__PINS = (1u << 30) - 1;
+static const uint32_t GN__LOST = 1u << 30;  /* while items that failed are seen to: its item is one */
+static const uint32_t GN__DIRTY = 1u << 31; /* its item has other bytes than the store */
+
 /* An item that the batch misses. */
 struct gn__slots_fetch {
 	int64_t key;
+	int64_t old;       /* the item that leaves, if it has to be written before; else -1 */
 	uint32_t position; /* in the batch, of the key that stands for all equal ones */
 	uint32_t seen;     /* its place in view.seen */
 	uint32_t slot;     /* where it comes */
-	int32_t code;      /* of a failed read, else 0 */
+	int32_t code;      /* of a failed read or write, else 0 */
+	uint32_t kept;     /* 1: the old item could not be written, and stays */
+	uint32_t reserved;
 };
 
 /* A key of the batch that is equal to a missing one. */
@@ -50,7 +58,7 @@ struct gn__slots_shared {
 	uint32_t ended;     /* blocks of the running kernel that have come to their end */
 	uint32_t missing;   /* entries of view.fetch while a batch is looked up */
 	uint32_t followers; /* of view.follower */
-	uint32_t failed;    /* items that could not be read, while they are filled */
+	uint32_t failed;    /* items that could not be read, or written, in the running kernels */
 	/* of the batch whose items are pending */
 	int32_t *slot;
 	uint32_t count;
@@ -66,13 +74,16 @@ struct gn__slots_record {
 	int64_t key;     /* or slot number */
 	uint32_t device; /* what the device said: an NVMe status field, or 0 */
 	uint32_t count;  /* failures, ever */
+	uint32_t writes; /* 1: the key's item could not be written */
+	uint32_t reserved;
 };
 
 /* How items are copied (fill.h). */
 struct gn__slots_fill {
-	uint32_t piece; /* the most bytes of an item that are moved at once */
-	uint32_t cuts;  /* into how many pieces an item falls at most */
-	uint32_t lanes; /* loads: items that a warp copies at once */
+	uint32_t piece;      /* the most bytes of an item that are moved at once */
+	uint32_t cuts;       /* into how many pieces an item falls at most */
+	uint32_t flush_cuts; /* the same, of pieces that begin at multiples of `piece` in the store */
+	uint32_t lanes;      /* loads: items that a warp copies at once */
 	/* queue pairs whose blocks do not divide items: [threads of the grid][piece]; else NULL */
 	char *bounce;
 };
@@ -97,12 +108,14 @@ struct gn__slots_view {
 };
 
 /* Keep the first failure; later ones are only counted. Any thread. */
-SIMT_NOINLINE_FN void gn__slots_fail(struct gn__slots_record *r, int64_t key, struct gn_store_status status)
+SIMT_NOINLINE_FN void gn__slots_fail(struct gn__slots_record *r, int64_t key, struct gn_store_status status,
+                                     uint32_t writes)
 {
 	if (!simt_load_relaxed_dev_u32(&r->state) && !simt_cas_acq_rel_dev_u32(&r->state, 0, 1)) {
 		r->code = status.code;
 		r->key = key;
 		r->device = status.device;
+		r->writes = writes;
 		simt_store_release_sys_u32(&r->state, 2);
 	}
 	simt_reduce_add_relaxed_sys_u32(&r->count, 1);
@@ -113,7 +126,20 @@ SIMT_FN void gn__slots_refuse(const struct gn__slots_view *v, int64_t key, int c
 {
 	const struct gn_store_status status = {code, 0};
 
-	gn__slots_fail(v->record, key, status);
+	gn__slots_fail(v->record, key, status, 0);
+}
+
+/* Are items whole blocks of the store? */
+SIMT_FN int gn__slots_whole(const struct gn__slots_view *v)
+{
+	return v->store.kind == GN_STORE_MEMORY ||
+	       (!(v->offset % v->store.block_bytes) && !(v->item_bytes % v->store.block_bytes));
+}
+
+/* Can slots be changed, and their items written? */
+SIMT_FN int gn__slots_may_write(const struct gn__slots_view *v)
+{
+	return !v->store.read_only && gn__slots_whole(v);
 }
 
 /* Where a slot begins. */

@@ -45,7 +45,7 @@ static void random_schedules(void **state)
 		model_open(t, m);
 		t->seed = seed;
 		model_run(t, m, 12, 30);
-		free(m->slab);
+		model_close(m);
 	}
 	free(m);
 }
