@@ -135,7 +135,7 @@ SIMT_FN void gn_slots_load(const struct gn_slots_resolve_args *a)
 
 	if (!pending)
 		return;
-	if (a->v.fill.cuts == 1)
+	if (a->v.fill.lanes > 1)
 		gn__load_items(&a->v, pending);
 	else
 		gn__load_pieces(&a->v, pending);

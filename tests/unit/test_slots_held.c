@@ -265,6 +265,7 @@ static void refused(struct slots_test *t, int code, const char *words)
 static void options_that_are_refused(void **state)
 {
 	struct slots_test *t = (struct slots_test *)*state;
+	struct gn_slots *slots;
 
 	open_plain(t, 64, 100, 10);
 	t->options.item_bytes = 72;
@@ -289,7 +290,7 @@ static void options_that_are_refused(void **state)
 	refused(t, -GN_EINVAL, "keys are not possible");
 	t->options.slab = (char *)0 + 8;
 	refused(t, -GN_EINVAL, "align it to 16 bytes");
-	assert_int_equal(gn_slots_create(&t->slots, t->base.machine, NULL, &t->options, &t->base.error),
+	assert_int_equal(gn_slots_create(&slots, t->base.machine, NULL, &t->options, &t->base.error),
 	                 -GN_EINVAL);
 }
 
