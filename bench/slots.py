@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does a batch of keys cost that asks for slots, and do missing items come at the rate of the link?
 
-On a GPU: 2048 keys that are all resident are resolved in 15 us, launched one behind another and in a graph; fills of
+On a GPU: 2048 keys that are all resident are resolved in 15 us, waited for, launched one behind another, and in a graph; fills of
 items of 4 KiB to 16 MiB come at 95 % of a kernel's plain copy of as many bytes in the same run; a graph of keys drawn on
 the device, resolve, fill and a comparison of every word is replayed a million times under eviction, and no word is
 wrong. On cpu the program runs on little data, and the claim is that every word is right.
@@ -29,7 +29,7 @@ def show(result):
 
 def claims_of(result, replays):
     claims = [(f"us for 2048 keys, all hits, resolved, {row['way']}", row["microseconds"], 15, False)
-              for row in result["hits"] if not row["fill"] and row["way"] != "waited for"]
+              for row in result["hits"] if not row["fill"]]
     plain = result["fills"]["plain_copy_gb_per_second"]
     claims += [(f"items of {row['item_bytes']} bytes, of the plain copy", row["gb_per_second"] / plain, 0.95, True)
                for row in result["fills"]["rows"]]

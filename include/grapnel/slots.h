@@ -188,11 +188,11 @@ int gn_slots_unpin(struct gn_slots *slots, const int32_t *slot, uint32_t count, 
                    struct gn_error *error);
 
 /*
- * gn_slots_mark - kernels have changed the bytes of slots, or are going to before the next resolve: write
- * them to the store before the slots are given away. Arguments, launch, stream and threads as gn_slots_pin.
- * Call it while the slots are held, and not beside a resolve, fill or flush. Returns as gn_slots_pin; also
- * -GN_EROFS (a store that is open read-only), -GN_ENOTSUP (a store behind queue pairs whose blocks do not
- * divide offset and item_bytes).
+ * gn_slots_mark - kernels have changed the bytes of slots, or will before the next resolve: write them to the
+ * store before the slots are given away. Arguments, launch, stream and threads as gn_slots_pin. Call it while
+ * the slots are held and after the fill of their batch, not beside a resolve, fill or flush. Returns as
+ * gn_slots_pin; also -GN_EROFS (a store that is open read-only), -GN_ENOTSUP (a store behind queue pairs
+ * whose blocks do not divide offset and item_bytes).
  */
 int gn_slots_mark(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
                   struct gn_error *error);

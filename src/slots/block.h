@@ -27,7 +27,7 @@ SIMT_FN struct gn__slots_block *gn__block(void)
 
 /*
  * Is this the last block of the grid that comes to its end? If so, it sees what all threads of the others
- * wrote: block_sync, then a chain of acq_rel adds (edge slots-last), then block_sync.
+ * wrote: block_sync, then a chain of acq_rel adds (edge "last block"), then block_sync.
  */
 SIMT_FN int gn__block_is_last(const struct gn__slots_view *v)
 {

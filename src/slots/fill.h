@@ -44,10 +44,10 @@ SIMT_FN void gn__load_items(const struct gn__slots_view *v, uint32_t pending)
 	     first += (uint64_t)gn__warps() * lanes) {
 		const int wants = simt_lane() < lanes && first + simt_lane() < pending;
 		const struct gn__slots_fetch *f = &v->fetch[wants ? first + simt_lane() : first];
-		const uint32_t leaves = simt_ballot(all, wants && f->old >= 0);
+		const uint32_t leaves = simt_ballot(all, wants && f->writes);
 
 		if (leaves)
-			simt_copy_each(all, leaves, gn__item_at(v, f->old), gn__slot_at(v, f->slot), bytes);
+			simt_copy_each(all, leaves, gn__item_at(v, f->gone), gn__slot_at(v, f->slot), bytes);
 		simt_copy_each(all, simt_ballot(all, wants), gn__slot_at(v, f->slot), gn__item_at(v, f->key),
 		               bytes);
 	}
@@ -64,8 +64,8 @@ SIMT_FN void gn__load_pieces(const struct gn__slots_view *v, uint32_t pending)
 		const uint64_t bytes = left < v->fill.piece ? left : v->fill.piece;
 		char *slot = gn__slot_at(v, f->slot) + at;
 
-		if (f->old >= 0)
-			simt_copy(simt_whole_warp(), gn__item_at(v, f->old) + at, slot, bytes);
+		if (f->writes)
+			simt_copy(simt_whole_warp(), gn__item_at(v, f->gone) + at, slot, bytes);
 		simt_copy(simt_whole_warp(), slot, gn__item_at(v, f->key) + at, bytes);
 	}
 }
@@ -122,7 +122,7 @@ SIMT_FN void gn__cut_failed(const struct gn__slots_view *v, struct gn__slots_fet
 		return;
 	f->kept = (uint32_t)writes;
 	simt_reduce_add_relaxed_dev_u32(&v->shared->failed, 1);
-	gn__slots_fail(v->record, writes ? f->old : f->key, status, (uint32_t)writes);
+	gn__slots_fail(v->record, writes ? f->gone : f->key, status, (uint32_t)writes);
 }
 
 /*
@@ -161,8 +161,8 @@ SIMT_FN void gn__write_pieces(const struct gn__slots_view *v, uint32_t pending)
 		const uint64_t k = gn__lane_piece(first), there = k < pieces ? k : first;
 		struct gn__slots_fetch *f = &v->fetch[there / v->fill.cuts];
 		const struct gn__cut c =
-		    gn__cut_of(v, f->old >= 0 ? f->old : 0, f->slot, there % v->fill.cuts);
-		const int wants = k < pieces && gn__cut_bytes(&c) && f->old >= 0;
+		    gn__cut_of(v, f->writes ? f->gone : 0, f->slot, there % v->fill.cuts);
+		const int wants = k < pieces && gn__cut_bytes(&c) && f->writes;
 		struct gn_store_status status = {0, 0};
 
 		if (!simt_ballot(simt_whole_warp(), wants))
@@ -176,6 +176,26 @@ SIMT_FN void gn__write_pieces(const struct gn__slots_view *v, uint32_t pending)
 
 /* ---- the end of a fill ---- */
 
+/* What leaves is not in the map any more, what comes is. */
+SIMT_FN void gn__fetch_done(const struct gn__slots_view *v, const struct gn__slots_fetch *f)
+{
+	if (f->gone >= 0)
+		gn__map_remove(v, f->gone, f->slot);
+	gn__map_insert(v, f->key, f->slot);
+	v->key[f->slot] = f->key;
+}
+
+/*
+ * Change the map. The whole grid does what resolve leaves to it, because resolve has one block for what a
+ * batch misses; nothing looks into the map meanwhile.
+ */
+SIMT_FN void gn__fill_map(const struct gn__slots_view *v, uint32_t pending)
+{
+	for (uint64_t first = gn__warp(); first < pending; first += (uint64_t)gn__warps() * simt_warp_width())
+		if (gn__lane_piece(first) < pending)
+			gn__fetch_done(v, &v->fetch[gn__lane_piece(first)]);
+}
+
 /*
  * An item that could not be moved is not resident, and its slot is empty; or, if it was the old item that
  * could not be written, that one is there again. The last block calls it, as the next ones.
@@ -185,9 +205,9 @@ SIMT_FN void gn__fetch_lost(const struct gn__slots_view *v, const struct gn__slo
 	const uint32_t used = simt_load_relaxed_dev_u32(&v->use[f->slot]);
 
 	gn__map_remove(v, f->key, f->slot);
-	v->key[f->slot] = f->kept ? f->old : -1;
+	v->key[f->slot] = f->kept ? f->gone : -1;
 	if (f->kept)
-		gn__map_insert(v, f->old, f->slot);
+		gn__map_insert(v, f->gone, f->slot);
 	simt_store_relaxed_dev_u32(&v->use[f->slot], f->kept ? used : GN__UNUSED);
 	simt_reduce_or_relaxed_dev_u32(&v->pins[f->slot], f->kept ? GN__LOST | GN__DIRTY : GN__LOST);
 }
@@ -219,7 +239,7 @@ SIMT_FN void gn__fill_failed(const struct gn__slots_view *v, uint32_t pending)
 SIMT_FN void gn__count_written(const struct gn__slots_view *v, uint32_t pending)
 {
 	for (uint32_t k = simt_thread(); k < pending; k += simt_block_threads()) {
-		if (v->fetch[k].old >= 0 && !v->fetch[k].kept)
+		if (v->fetch[k].writes && !v->fetch[k].kept)
 			simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.written, 1);
 		if (v->fetch[k].kept) /* it was counted as one that left */
 			simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.evicted, (uint64_t)-1);

@@ -2,6 +2,7 @@
 #include <slots/kernels.h>
 
 #include <slots/fill.h>
+#include <slots/map.h>
 #include <slots/place.h>
 
 /* ---- resolve ---- */
@@ -139,6 +140,7 @@ SIMT_FN void gn_slots_load(const struct gn_slots_resolve_args *a)
 		gn__load_items(&a->v, pending);
 	else
 		gn__load_pieces(&a->v, pending);
+	gn__fill_map(&a->v, pending);
 	if (gn__block_is_last(&a->v))
 		gn__fill_end(&a->v, pending);
 }
@@ -151,6 +153,7 @@ SIMT_FN void gn_slots_read(const struct gn_slots_resolve_args *a)
 	if (!pending)
 		return;
 	gn__read_pieces(&a->v, pending);
+	gn__fill_map(&a->v, pending);
 	if (gn__block_is_last(&a->v))
 		gn__fill_end(&a->v, pending);
 }

@@ -7,7 +7,6 @@
 #define GN_SLOTS_PLACE_H
 
 #include <slots/block.h>
-#include <slots/map.h>
 
 struct gn__place {
 	const struct gn__slots_view *v;
@@ -57,25 +56,19 @@ SIMT_FN void gn__assign(const struct gn__slots_view *v, const struct gn_slots_ba
 		simt_reduce_add_relaxed_dev_u32(&v->pins[slot], 1);
 }
 
-/* Give a slot to a missing item. */
-SIMT_FN void gn__install(const struct gn__place *p, uint32_t slot, struct gn__slots_fetch *f)
+/* Give a slot to a missing item. The fill changes the map. */
+SIMT_FN void gn__give(const struct gn__place *p, uint32_t slot, struct gn__slots_fetch *f)
 {
 	const struct gn__slots_view *v = p->v;
-	const int64_t old = v->key[slot];
 
-	f->old = -1;
-	if (old >= 0) {
-		if (simt_load_relaxed_dev_u32(&v->pins[slot]) & GN__DIRTY) {
-			simt_reduce_and_relaxed_dev_u32(&v->pins[slot], ~GN__DIRTY);
-			f->old = old;
-		}
-		gn__map_remove(v, old, slot);
-		simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.evicted, 1);
-	}
-	gn__map_insert(v, f->key, slot);
-	v->key[slot] = f->key;
-	simt_store_relaxed_dev_u32(&v->use[slot], gn__use_of(p->batch, p->now));
+	f->gone = v->key[slot];
 	f->slot = slot;
+	f->writes = (simt_load_relaxed_dev_u32(&v->pins[slot]) & GN__DIRTY) != 0;
+	if (f->writes)
+		simt_reduce_and_relaxed_dev_u32(&v->pins[slot], ~GN__DIRTY);
+	if (f->gone >= 0)
+		simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.evicted, 1);
+	simt_store_relaxed_dev_u32(&v->use[slot], gn__use_of(p->batch, p->now));
 	gn__assign(v, p->batch, f->position, (int32_t)slot);
 }
 
@@ -89,7 +82,7 @@ SIMT_FN struct gn__count gn__place_row(struct gn__place *p, uint32_t slot, int w
 
 	c.before += p->taken;
 	if (wants && c.before < p->wanted)
-		gn__install(p, slot, &p->v->fetch[c.before]);
+		gn__give(p, slot, &p->v->fetch[c.before]);
 	p->taken = c.wanting < p->wanted - p->taken ? p->taken + c.wanting : p->wanted;
 	return c;
 }

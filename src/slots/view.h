@@ -34,13 +34,13 @@ static const uint32_t GN__DIRTY = 1u << 31; /* its item has other bytes than the
 /* An item that the batch misses. */
 struct gn__slots_fetch {
 	int64_t key;
-	int64_t old;       /* the item that leaves, if it has to be written before; else -1 */
+	int64_t gone;      /* the item that leaves, or -1 */
 	uint32_t position; /* in the batch, of the key that stands for all equal ones */
 	uint32_t seen;     /* its place in view.seen */
 	uint32_t slot;     /* where it comes */
 	int32_t code;      /* of a failed read or write, else 0 */
-	uint32_t kept;     /* 1: the old item could not be written, and stays */
-	uint32_t reserved;
+	uint32_t writes;   /* 1: the item that leaves was changed, and has to be written before */
+	uint32_t kept;     /* 1: it could not be written, and stays */
 };
 
 /* A key of the batch that is equal to a missing one. */

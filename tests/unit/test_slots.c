@@ -30,8 +30,8 @@ static void random_batches(struct slots_test *t, const char *scheme, const struc
 		for (uint32_t k = 0; k < c->batch; k++)
 			t->key[k] = (int64_t)draw(t, c->items);
 		resolve(t, c->batch);
-		check_map(t);
 		fill_slots(t);
+		check_map(t);
 		check_batch(t, c->batch);
 	}
 	no_failure(t);
