@@ -105,7 +105,7 @@ SIMT_FN void end_batch(const struct gn_slots_resolve_args *a, uint32_t now)
 	if (simt_unlikely(!(now & GN__AGE)))
 		gn__cut_ages(&a->v, now);
 	if (s->missing)
-		gn__place(&a->v, &a->batch, now);
+		gn__place_all(&a->v, &a->batch, now);
 	if (simt_thread() == 0) {
 		s->now = (now + 1) & GN__STAMP;
 		s->statistics.batches++;

@@ -311,7 +311,7 @@ SIMT_FN void gn__place_rest(const struct gn__place *p, uint32_t followers)
 }
 
 /* Give slots to what a batch misses. */
-SIMT_FN void gn__place(const struct gn__slots_view *v, const struct gn_slots_batch *batch, uint32_t now)
+SIMT_FN void gn__place_all(const struct gn__slots_view *v, const struct gn_slots_batch *batch, uint32_t now)
 {
 	struct gn__slots_shared *s = v->shared;
 	struct gn__place p = {v, batch, now, s->missing, 0, 0};
