@@ -31,9 +31,9 @@
  *             -GN_EBUSY is kept.
  *   changes   A store is read when an item is fetched. If somebody else writes it later, call gn_slots_clear.
  *             A kernel may change the bytes of a slot that is held. After gn_slots_mark they are written to
- * the store before the slot is given away, or by gn_slots_flush; without it they are lost then. If that write
- * fails, the item stays in its slot, marked, and the code is kept; the key for which the slot was meant gets
- * -1.
+ *             the store before the slot is given away, or by gn_slots_flush; without it they are lost then.
+ *             If that write fails, the item stays in its slot, marked, and the code is kept. The key for
+ *             which the slot was meant gets -1.
  *
  * What is kept: the first failure, until gn_slots_failure takes it. Nothing is wrong silently: a slot number
  * that is not -1 is that of the key's item.
@@ -129,7 +129,13 @@ enum gn_slots_hint {
 	 */
 	GN_SLOTS_ONCE = 2,
 	/* Fetch nothing: a key whose item is not resident gets -1, which is no failure. */
-	GN_SLOTS_RESIDENT = 4
+	GN_SLOTS_RESIDENT = 4,
+	/*
+	 * Kernels will write all bytes of the items, after the fill and before the next resolve or flush:
+	 * missing ones are not read from the store, and all are marked (gn_slots_mark), as new rows of a KV
+	 * cache. Only for items that can be written
+	 */
+	GN_SLOTS_OVERWRITE = 8
 };
 
 enum { GN_SLOTS_MOST_PRIORITY = 3 };
@@ -154,8 +160,8 @@ struct gn_slots_batch {
  * Launches one kernel, and does not wait. It allocates nothing. An empty batch launches it, too: it is a
  * batch for options.keep. All calls on one object are in order with each other: on one stream, or ordered by
  * events; but pins and unpins may run at any time. Host, one thread at a time. Returns 0 (launched),
- * -GN_EINVAL (an argument, in words; a stream of another machine), or the code of simt_launch_on. What fails
- * on the machine is kept: gn_slots_failure.
+ * -GN_EINVAL (an argument, in words; a stream of another machine), with GN_SLOTS_OVERWRITE the codes of
+ * gn_slots_mark, or the code of simt_launch_on. What fails on the machine is kept: gn_slots_failure.
  */
 int gn_slots_resolve(struct gn_slots *slots, const struct gn_slots_batch *batch, struct simt_stream *stream,
                      struct gn_error *error);

@@ -42,6 +42,21 @@ static struct simt_grid grid_for(const struct gn_slots *s, uint64_t count)
 	return grid;
 }
 
+/* Can items be changed? */
+static int check_changes(const struct gn_slots *slots, struct gn_error *error)
+{
+	if (slots->view.store.read_only)
+		return gn_error_set(error, -GN_EROFS,
+		                    "slots: the store is opened read-only; open it without ?ro");
+	if (!gn__slots_may_write(&slots->view))
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "slots: items cannot be written, because they are not whole blocks of the "
+		    "store (%u bytes); give items and an offset that are multiples of a block",
+		    slots->view.store.block_bytes);
+	return 0;
+}
+
 static int check_batch(const struct gn_slots *s, const struct gn_slots_batch *b, struct gn_error *error)
 {
 	if (b->count > s->view.most_keys)
@@ -52,7 +67,7 @@ static int check_batch(const struct gn_slots *s, const struct gn_slots_batch *b,
 	if (b->count && (!b->key || !b->slot))
 		return gn_error_set(error, -GN_EINVAL,
 		                    "slots: batch.key or batch.slot is NULL; give memory that kernels reach");
-	if (b->hints & ~(GN_SLOTS_PIN | GN_SLOTS_ONCE | GN_SLOTS_RESIDENT))
+	if (b->hints & ~(GN_SLOTS_PIN | GN_SLOTS_ONCE | GN_SLOTS_RESIDENT | GN_SLOTS_OVERWRITE))
 		return gn_error_set(error, -GN_EINVAL,
 		                    "slots: there are no hints 0x%x; give those of enum gn_slots_hint, or-ed",
 		                    b->hints);
@@ -60,7 +75,7 @@ static int check_batch(const struct gn_slots *s, const struct gn_slots_batch *b,
 		return gn_error_set(error, -GN_EINVAL,
 		                    "slots: a priority of %u is not possible; give 0 to %d", b->priority,
 		                    (int)GN_SLOTS_MOST_PRIORITY);
-	return 0;
+	return b->hints & GN_SLOTS_OVERWRITE ? check_changes(s, error) : 0;
 }
 
 int gn_slots_resolve(struct gn_slots *slots, const struct gn_slots_batch *batch, struct simt_stream *stream,
@@ -112,16 +127,9 @@ int gn_slots_unpin(struct gn_slots *slots, const int32_t *slot, uint32_t count, 
 int gn_slots_mark(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
                   struct gn_error *error)
 {
-	if (slots->view.store.read_only)
-		return gn_error_set(error, -GN_EROFS,
-		                    "slots: the store is opened read-only; open it without ?ro");
-	if (!gn__slots_may_write(&slots->view))
-		return gn_error_set(
-		    error, -GN_ENOTSUP,
-		    "slots: items cannot be written, because they are not whole blocks of the "
-		    "store (%u bytes); give items and an offset that are multiples of a block",
-		    slots->view.store.block_bytes);
-	return change(slots, slot, count, GN__MARK, stream, error);
+	const int rc = check_changes(slots, error);
+
+	return rc ? rc : change(slots, slot, count, GN__MARK, stream, error);
 }
 
 int gn_slots_flush(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error)

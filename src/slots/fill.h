@@ -25,6 +25,12 @@ SIMT_FN uint64_t gn__item_offset(const struct gn__slots_view *v, int64_t key)
 	return v->offset + (uint64_t)key * v->item_bytes;
 }
 
+/* Are the missing items read? If not, kernels write them. */
+SIMT_FN int gn__fill_reads(const struct gn__slots_view *v)
+{
+	return !(v->shared->hints & GN_SLOTS_OVERWRITE);
+}
+
 /* ---- stores that loads reach ---- */
 
 SIMT_FN char *gn__item_at(const struct gn__slots_view *v, int64_t key)
@@ -39,6 +45,7 @@ SIMT_FN char *gn__item_at(const struct gn__slots_view *v, int64_t key)
 SIMT_FN void gn__load_items(const struct gn__slots_view *v, uint32_t pending)
 {
 	const uint32_t all = simt_whole_warp(), lanes = v->fill.lanes, bytes = (uint32_t)v->item_bytes;
+	const int reads = gn__fill_reads(v);
 
 	for (uint64_t first = (uint64_t)gn__warp() * lanes; first < pending;
 	     first += (uint64_t)gn__warps() * lanes) {
@@ -48,8 +55,9 @@ SIMT_FN void gn__load_items(const struct gn__slots_view *v, uint32_t pending)
 
 		if (leaves)
 			simt_copy_each(all, leaves, gn__item_at(v, f->gone), gn__slot_at(v, f->slot), bytes);
-		simt_copy_each(all, simt_ballot(all, wants), gn__slot_at(v, f->slot), gn__item_at(v, f->key),
-		               bytes);
+		if (reads)
+			simt_copy_each(all, simt_ballot(all, wants), gn__slot_at(v, f->slot),
+			               gn__item_at(v, f->key), bytes);
 	}
 }
 
@@ -57,6 +65,7 @@ SIMT_FN void gn__load_items(const struct gn__slots_view *v, uint32_t pending)
 SIMT_FN void gn__load_pieces(const struct gn__slots_view *v, uint32_t pending)
 {
 	const uint64_t pieces = (uint64_t)pending * v->fill.cuts;
+	const int reads = gn__fill_reads(v);
 
 	for (uint64_t k = gn__warp(); k < pieces; k += gn__warps()) {
 		const struct gn__slots_fetch *f = &v->fetch[k / v->fill.cuts];
@@ -66,7 +75,8 @@ SIMT_FN void gn__load_pieces(const struct gn__slots_view *v, uint32_t pending)
 
 		if (f->writes)
 			simt_copy(simt_whole_warp(), gn__item_at(v, f->gone) + at, slot, bytes);
-		simt_copy(simt_whole_warp(), slot, gn__item_at(v, f->key) + at, bytes);
+		if (reads)
+			simt_copy(simt_whole_warp(), slot, gn__item_at(v, f->key) + at, bytes);
 	}
 }
 
@@ -136,7 +146,7 @@ SIMT_FN uint64_t gn__lane_piece(uint64_t first)
 
 SIMT_FN void gn__read_pieces(const struct gn__slots_view *v, uint32_t pending)
 {
-	const uint64_t pieces = (uint64_t)pending * v->fill.cuts;
+	const uint64_t pieces = gn__fill_reads(v) ? (uint64_t)pending * v->fill.cuts : 0;
 
 	for (uint64_t first = gn__warp(); first < pieces;
 	     first += (uint64_t)gn__warps() * simt_warp_width()) {
@@ -183,6 +193,8 @@ SIMT_FN void gn__fetch_done(const struct gn__slots_view *v, const struct gn__slo
 		gn__map_remove(v, f->gone, f->slot);
 	gn__map_insert(v, f->key, f->slot);
 	v->key[f->slot] = f->key;
+	if (!gn__fill_reads(v))
+		simt_reduce_or_relaxed_dev_u32(&v->pins[f->slot], GN__DIRTY);
 }
 
 /*
@@ -258,7 +270,7 @@ SIMT_FN void gn__fill_end(const struct gn__slots_view *v, uint32_t pending)
 	simt_block_sync();
 	if (simt_thread())
 		return;
-	s->statistics.fetched += pending - failed;
+	s->statistics.fetched += gn__fill_reads(v) ? pending - failed : 0;
 	s->statistics.failed += failed;
 	s->failed = 0;
 	s->pending = 0;

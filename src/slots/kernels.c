@@ -17,6 +17,8 @@ SIMT_FN void use_slot(const struct gn_slots_resolve_args *a, uint32_t slot, uint
 	simt_store_relaxed_dev_u32(use, word);
 	if (a->batch.hints & GN_SLOTS_PIN)
 		simt_reduce_add_relaxed_dev_u32(&a->v.pins[slot], 1);
+	if (a->batch.hints & GN_SLOTS_OVERWRITE)
+		simt_reduce_or_relaxed_dev_u32(&a->v.pins[slot], GN__DIRTY);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - slots for the items that a batch misses: one block chooses whose slots are given away, and
- * changes the map. All its threads call each function here that counts them.
+ * place.h - slots for the items that a batch misses: one block chooses whose slots are given away. All
+ * its threads call each function here that counts them.
  */
 #ifndef GN_SLOTS_PLACE_H
 #define GN_SLOTS_PLACE_H

@@ -122,7 +122,7 @@ SIMT_NOINLINE_FN void gn__slots_fail(struct gn__slots_record *r, int64_t key, st
 }
 
 /* The same for what no device said. */
-SIMT_FN void gn__slots_refuse(const struct gn__slots_view *v, int64_t key, int code)
+SIMT_NOINLINE_FN void gn__slots_refuse(const struct gn__slots_view *v, int64_t key, int code)
 {
 	const struct gn_store_status status = {code, 0};
 

@@ -187,6 +187,7 @@ static void changed_items_reach_the_store(void **state)
 static void marks_that_are_refused(void **state)
 {
 	struct slots_test *t = (struct slots_test *)*state;
+	struct gn_slots_batch batch;
 
 	open_filled(t, "memq", 80 * 100);
 	memset(&t->options, 0, sizeof t->options);
@@ -196,6 +197,9 @@ static void marks_that_are_refused(void **state)
 	ask_range(t, 0, 4);
 	assert_int_equal(gn_slots_mark(t->slots, t->slot, 4, NULL, &t->base.error), -GN_ENOTSUP);
 	says(t, "not whole blocks of the store (512 bytes)");
+	batch = batch_of(t, 1);
+	batch.hints = GN_SLOTS_OVERWRITE;
+	assert_int_equal(gn_slots_resolve(t->slots, &batch, NULL, &t->base.error), -GN_ENOTSUP);
 	assert_int_equal(gn_slots_flush(t->slots, NULL, &t->base.error), 0);
 	close_all(t);
 	assert_int_equal(gn_store_open(&t->base.store, t->base.machine, "host:64K?ro", NULL, &t->base.error),

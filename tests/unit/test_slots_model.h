@@ -130,7 +130,7 @@ static inline void model_misses(struct slots_test *t, struct slots_model *m, uin
 		m->dirty[slot] = 0;
 		m->key[slot] = t->key[k];
 		m->used[slot] = m->now;
-		m->s.fetched++;
+		m->s.fetched += !(t->hints & GN_SLOTS_OVERWRITE);
 		available--;
 	}
 	assert_true(!none || !available);
@@ -160,7 +160,7 @@ static inline void model_fails(struct slots_test *t, struct slots_model *m, int3
 		m->s.evicted--;
 	}
 	m->key[slot] = key;
-	m->s.fetched--;
+	m->s.fetched -= !(t->hints & GN_SLOTS_OVERWRITE);
 	m->s.failed++;
 }
 
@@ -231,6 +231,8 @@ static inline void check_statistics(struct slots_test *t, const struct slots_mod
 	assert_int_equal(s.written, m->s.written);
 }
 
+static inline void model_change(struct slots_test *t, struct slots_model *m, uint32_t s);
+
 /* The batch of t->key, and all that must hold after it. */
 static inline void model_batch(struct slots_test *t, struct slots_model *m, uint32_t count)
 {
@@ -245,6 +247,9 @@ static inline void model_batch(struct slots_test *t, struct slots_model *m, uint
 	model_pins(t, m, count);
 	fill_slots(t);
 	model_lost(t, m, count);
+	for (uint32_t k = 0; k < count && t->hints & GN_SLOTS_OVERWRITE; k++)
+		if (t->slot[k] >= 0)
+			model_change(t, m, (uint32_t)t->slot[k]);
 	check_slab(t, m);
 	check_map(t);
 	check_failures(t, m, &before);
@@ -265,6 +270,8 @@ static inline uint32_t draw_batch(struct slots_test *t, uint32_t most)
 	if (count && draw(t, 10) == 0)
 		t->key[draw(t, count)] = (int64_t)(t->info.items + draw(t, 3));
 	t->hints = hints == 1 ? GN_SLOTS_ONCE : hints == 2 ? GN_SLOTS_RESIDENT : 0;
+	if (hints == 3 && gn__slots_may_write(&t->slots->view))
+		t->hints = GN_SLOTS_OVERWRITE;
 	t->priority = (uint32_t)draw(t, 4);
 	return count;
 }
