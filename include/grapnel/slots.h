@@ -65,7 +65,8 @@ enum gn_slots_policy {
 	GN_SLOTS_CLOCK,
 	/*
 	 * The slot with the least priority; of those, the one whose last use is the longest ago, counted in
-	 * batches. A batch that misses reads four bytes of each slot four times: for some ten thousand slots
+	 * batches. A batch that misses reads eight bytes of each slot up to five times, by one block: for up
+	 * to some ten thousand slots
 	 */
 	GN_SLOTS_LRU
 };
@@ -80,8 +81,8 @@ struct gn_slots_options {
 	uint64_t items;      /* 0: as many as the store has from offset on */
 	enum gn_slots_policy policy;
 	uint32_t keep; /* batches that hold their slots; 0: 1, the newest */
-	uint32_t
-	    fill_blocks; /* of the grid that copies; 0: one a processor. Fewer leave more to other kernels */
+	/* of the grid that copies; 0: one a processor. Fewer leave more to other kernels */
+	uint32_t fill_blocks;
 	/*
 	 * The slab: memory that kernels of the machine reach, 16-byte aligned, of slots * item_bytes, such as
 	 * a tensor of the caller's; borrowed until destroy. NULL: allocate it
@@ -95,8 +96,8 @@ struct gn_slots;
  * gn_slots_create - make slots for items of a store. All are empty.
  * @slots    receives them; owned, gn_slots_destroy before the store is closed
  * @store    of this machine, or shared with it; borrowed until destroy
- * Allocates the slab, 32 bytes of the machine's memory for each slot, and 56 for each key of a batch.
- * For a store behind queue pairs whose blocks do not divide offset and item_bytes also up to 4 KiB (or a
+ * Allocates the slab, 32 bytes of the machine's memory for each slot, and 56 for each key of a batch. For a
+ * store behind queue pairs whose blocks do not divide offset and item_bytes also up to 4 KiB (or a
  * block) for each thread that copies. Loads the kernels, so that batches can be captured. Host. Returns 0,
  * -GN_EINVAL (an option, in words; a store without an item), -GN_EFBIG (more than 2^63 as the product of
  * items and slots, each rounded up to a power of two), -GN_ENOMEM, -GN_ENODEV (the library was not built for
@@ -125,8 +126,7 @@ void gn_slots_describe(const struct gn_slots *slots, struct gn_slots_info *info)
 enum gn_slots_hint {
 	/* Each key with a slot pins it once; end that by gn_slots_unpin over the same slot numbers. */
 	GN_SLOTS_PIN = 1,
-	/* The items will not be wanted again soon: a missing one leaves first, and a hit gives no new lives.
-	 */
+	/* The items will not be wanted again soon: a missing one leaves first, a hit gives no new lives. */
 	GN_SLOTS_ONCE = 2,
 	/* Fetch nothing: a key whose item is not resident gets -1, which is no failure. */
 	GN_SLOTS_RESIDENT = 4,
@@ -148,8 +148,8 @@ struct gn_slots_batch {
 	uint8_t *missed;
 	uint32_t count; /* up to options.most_keys */
 	uint32_t hints; /* of enum gn_slots_hint, or-ed */
-	uint32_t
-	    priority; /* of its items, 0 to GN_SLOTS_MOST_PRIORITY; what it means: enum gn_slots_policy */
+	/* of its items, 0 to GN_SLOTS_MOST_PRIORITY; enum gn_slots_policy says what it means */
+	uint32_t priority;
 };
 
 /*
@@ -171,8 +171,8 @@ int gn_slots_resolve(struct gn_slots *slots, const struct gn_slots_batch *batch,
  * on a stream.
  * Launches one kernel, which returns at once if nothing is missing; and one more before it if the store is
  * behind queue pairs and may be written. Does not wait. Stream, capture, threads and return codes as
- * gn_slots_resolve. Call it once after each gn_slots_resolve. After it has run,
- * slots of items that could not be read are -1 in batch.slot.
+ * gn_slots_resolve. Call it once after each gn_slots_resolve. After it has run, the slots of items that could
+ * not be read are -1 in batch.slot.
  */
 int gn_slots_fill(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error);
 
@@ -228,7 +228,8 @@ int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn
  */
 int gn_slots_failure(struct gn_slots *slots, struct gn_error *error);
 
-/* What was done since create. A key that is in a batch several times counts as often. */
+/* What was done since create. Of hits, misses and refused a key that is in a batch several times is several.
+ */
 struct gn_slots_statistics {
 	uint64_t batches;
 	uint64_t hits;     /* keys whose item was resident */
