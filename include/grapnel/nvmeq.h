@@ -8,10 +8,9 @@
  *   post    ticket -> submission entry; copy the command; mark the entry
  *   ring    one winning thread moves the tail over all consecutive marks and rings the doorbell once for
  *           them
- *   reap    one thread at a time takes the completions that are there, and delivers each to the slot that its
- *           command id names; the other threads that wait read their own slots only
- *   wait    ring and reap until the own slot is delivered or the deadline passes
- *   end     give the slot back
+ *   reap    one thread at a time takes the completions that are there, eight at most, and delivers each to
+ * the slot that its command id names; the other threads that wait read their own slots only wait    ring and
+ * reap until the own slot is delivered or the deadline passes end     give the slot back
  *
  * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. Two things follow,
  * without a turn for each entry. The entry of a new ticket is free: entries are fetched in order, and if the
@@ -162,26 +161,19 @@ SIMT_FN void gn__nvmeq_put_back(const struct gn_nvmeq *q, uint32_t index)
 	gn_ring_commit(free_ring, ticket);
 }
 
-/* Hand a completion to its slot; a completion that fits no outstanding command is counted and dropped. */
-SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t status)
+/*
+ * A completion whose command does not wait for it: of a command that was given up, whose slot comes back, or
+ * a stray, which is counted and dropped. Not inlined: it is rare, and a batch has a place for each of its
+ * completions.
+ */
+SIMT_NOINLINE_FN void gn__nvmeq_deliver_late(const struct gn_nvmeq *q, uint32_t cid)
 {
-	uint32_t index = cid & (q->depth - 1);
+	uint32_t index = cid & (q->depth - 1), opcode;
 	struct gn_nvmeq_slot *slot = &q->slot[index];
-	uint64_t word = simt_load_acquire_dev_u64(&slot->word);
-	uint64_t pending = gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0);
-	uint64_t abandoned = gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0);
+	const uint64_t abandoned = gn__nvmeq_word(cid, GN__NVMEQ_ABANDONED, 0);
 
-	if (word == pending) { /* R3: pairs with A3 */
-		word = simt_cas_acq_rel_dev_u64(&slot->word, pending,
-		                                gn__nvmeq_word(cid, GN__NVMEQ_DONE, status));
-		if (word == pending) {
-			GN_TRACE(deliver);
-			return;
-		}
-	}
-	if (word == abandoned) {
-		uint32_t opcode = simt_load_relaxed_dev_u32(&slot->opcode);
-
+	if (simt_load_acquire_dev_u64(&slot->word) == abandoned) {
+		opcode = simt_load_relaxed_dev_u32(&slot->opcode);
 		if (simt_cas_acq_rel_dev_u64(&slot->word, abandoned,
 		                             gn__nvmeq_word(cid, GN__NVMEQ_IDLE, 0)) == abandoned) {
 			simt_add_acq_rel_dev_u32(&q->state->abandoned, (uint32_t)-1);
@@ -194,24 +186,66 @@ SIMT_FN void gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t cid, uint32_t 
 	simt_reduce_add_relaxed_dev_u32(&q->state->strays, 1);
 }
 
-/* Tell the controller how far completions were taken, once for many. */
-SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q)
-{
-	struct gn_nvmeq_state *s = q->state;
-	uint32_t head;
+/* Entries that one thread looks at together: completions or marks, a line or two of memory. */
+enum { GN__NVMEQ_AT_ONCE = 8 };
 
-	if (simt_cas_acq_rel_dev_u32(&s->head_lock, 0, 1))
-		return;
-	head = simt_load_acquire_dev_u32(&s->head);
-	if (head != simt_load_relaxed_dev_u32(&s->rung)) {
-		simt_store_relaxed_dev_u32(&s->rung, head);
-		simt_store_release_sys_u32(q->cq_doorbell, head & (q->depth - 1));
-	}
-	simt_store_release_dev_u32(&s->head_lock, 0);
+/* Of entries that were looked at, bit k for the k-th: how many may be taken, which are those before a gap. */
+SIMT_FN uint32_t gn__nvmeq_before_gap(uint32_t ready)
+{
+	return simt_first_lane(~ready);
 }
 
-/* Entries that a reaper looks at together: a line of memory. */
-enum { GN__NVMEQ_AT_ONCE = 8 };
+/* Swap the slot of a completion from PENDING to DONE. Returns what stood there. */
+SIMT_FN uint64_t gn__nvmeq_swap_done(const struct gn_nvmeq *q, uint32_t word)
+{
+	const uint32_t cid = word & 0xffff;
+	uint64_t *slot = &q->slot[cid & (q->depth - 1)].word;
+	const uint64_t pending = gn__nvmeq_word(cid, GN__NVMEQ_PENDING, 0);
+	const uint64_t done = gn__nvmeq_word(cid, GN__NVMEQ_DONE, word >> 17 & GN__NVMEQ_KEPT);
+
+	/* R3: pairs with A3. On a GPU the fence of A2 is before it, and makes it release. */
+	return SIMT_ON_CUDA ? simt_cas_relaxed_dev_u64(slot, pending, done)
+	                    : simt_cas_acq_rel_dev_u64(slot, pending, done);
+}
+
+/*
+ * Hand completions to their slots: word[k] has the id and status of the k-th of count. Returns those whose
+ * commands did not wait for them, the k-th as bit k. On a GPU all swaps are under way together. Two
+ * completions with one id keep their order, because they swap the same word.
+ */
+SIMT_FN uint32_t gn__nvmeq_deliver(const struct gn_nvmeq *q, uint32_t count, const uint32_t *word)
+{
+	uint64_t found[GN__NVMEQ_AT_ONCE];
+	uint32_t late = 0;
+
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++)
+		if (k < count) {
+			GN_TRACE(reap);
+			found[k] = gn__nvmeq_swap_done(q, word[k]);
+		}
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++)
+		if (k < count) {
+			if (found[k] != gn__nvmeq_word(word[k] & 0xffff, GN__NVMEQ_PENDING, 0))
+				late |= 1u << k;
+			else
+				GN_TRACE(deliver);
+		}
+	return late;
+}
+
+/* Tell the controller how far completions were taken, once for many. The caller holds reap_lock. */
+SIMT_FN void gn__nvmeq_ring_head(const struct gn_nvmeq *q, uint32_t head)
+{
+	struct gn_nvmeq_state *s = q->state;
+
+	if (simt_cas_acquire_dev_u32(&s->head_lock, 0, 1))
+		return;
+	simt_store_relaxed_dev_u32(&s->rung, head);
+	simt_store_release_sys_u32(q->cq_doorbell, head & (q->depth - 1));
+	simt_store_release_dev_u32(&s->head_lock, 0);
+}
 
 /*
  * Look at the entries from head on. Returns how many completions are there; word receives their last words:
@@ -219,9 +253,10 @@ enum { GN__NVMEQ_AT_ONCE = 8 };
  */
 SIMT_FN uint32_t gn__nvmeq_arrived(const struct gn_nvmeq *q, uint32_t head, uint32_t *word)
 {
-	uint32_t count = 0;
+	uint32_t ready = 0;
 
 	/* A2. On a GPU all loads are under way together, and one fence behind them makes them acquire. */
+	SIMT_UNROLL
 	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++) {
 		const struct gn_nvme_completion *entry = &q->cq[(head + k) & (q->depth - 1)];
 		const uint32_t *last = (const uint32_t *)(const void *)&entry->cid;
@@ -229,30 +264,38 @@ SIMT_FN uint32_t gn__nvmeq_arrived(const struct gn_nvmeq *q, uint32_t head, uint
 		word[k] = SIMT_ON_CUDA ? simt_load_relaxed_sys_u32(last) : simt_load_acquire_sys_u32(last);
 	}
 	/* The phase starts at 1 and turns over with every round of the queue (Base Specification 4.2.4). */
-	while (count < GN__NVMEQ_AT_ONCE &&
-	       (word[count] >> 16 & 1) == (~((head + count) >> q->depth_log2) & 1))
-		count++;
-	if (SIMT_ON_CUDA && count)
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++)
+		ready |= (uint32_t)((word[k] >> 16 & 1) == (~((head + k) >> q->depth_log2) & 1)) << k;
+	if (SIMT_ON_CUDA && (ready & 1))
 		simt_fence_acq_rel_sys();
-	return count;
+	return gn__nvmeq_before_gap(ready);
 }
 
-/* Reap; the caller holds reap_lock. Not inlined: it is long, and each kernel has many places that poll. */
-SIMT_NOINLINE_FN int gn__nvmeq_reap_some(const struct gn_nvmeq *q)
+/*
+ * Reap; the caller holds reap_lock. Not inlined: it is long, and each kernel has many places that poll. Here
+ * and in gn__nvmeq_move_tail the handle is copied, because what is behind a pointer would be loaded again
+ * after each atomic, by way of a processor's cache that each fence empties.
+ */
+SIMT_NOINLINE_FN int gn__nvmeq_reap_some(const struct gn_nvmeq *queue)
 {
-	struct gn_nvmeq_state *s = q->state;
-	uint32_t word[GN__NVMEQ_AT_ONCE], head = simt_load_relaxed_dev_u32(&s->head), unrung;
-	const uint32_t count = gn__nvmeq_arrived(q, head, word);
+	const struct gn_nvmeq q = *queue;
+	struct gn_nvmeq_state *s = q.state;
+	const uint32_t first = simt_load_relaxed_dev_u32(&s->head),
+	               rung = simt_load_relaxed_dev_u32(&s->rung);
+	uint32_t word[GN__NVMEQ_AT_ONCE], late;
+	const uint32_t count = gn__nvmeq_arrived(&q, first, word), head = first + count;
 
-	for (uint32_t k = 0; k < count; k++) {
-		GN_TRACE(reap);
-		gn__nvmeq_deliver(q, word[k] & 0xffff, word[k] >> 17 & GN__NVMEQ_KEPT);
+	if (count) {
+		late = gn__nvmeq_deliver(&q, count, word);
+		SIMT_UNROLL
+		for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++)
+			if (simt_unlikely(late >> k & 1))
+				SIMT_COLD(gn__nvmeq_deliver_late)(queue, word[k] & 0xffff);
+		simt_store_release_dev_u32(&s->head, head);
 	}
-	if (count)
-		simt_store_release_dev_u32(&s->head, head + count);
-	unrung = head + count - simt_load_relaxed_dev_u32(&s->rung);
-	if (unrung >= (count ? q->depth / 4 : 1))
-		gn__nvmeq_ring_head(q);
+	if (head - rung >= (count ? q.depth / 4 : 1))
+		gn__nvmeq_ring_head(&q, head);
 	return count != 0;
 }
 
@@ -263,7 +306,7 @@ SIMT_FN int gn__nvmeq_try_reap(const struct gn_nvmeq *q)
 	int moved;
 
 	/* A4: pairs with R4, so that no entry that is read next is older than what those before saw there. */
-	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acq_rel_dev_u32(&s->reap_lock, 0, 1))
+	if (simt_load_relaxed_dev_u32(&s->reap_lock) || simt_cas_acquire_dev_u32(&s->reap_lock, 0, 1))
 		return -GN_EBUSY;
 	moved = gn__nvmeq_reap_some(q);
 	simt_store_release_dev_u32(&s->reap_lock, 0); /* R4 */
@@ -282,6 +325,49 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 	return gn__nvmeq_try_reap(q) > 0;
 }
 
+/* Look at the marks from tail on. Returns how many entries are ready. */
+SIMT_FN uint32_t gn__nvmeq_marked(const struct gn_nvmeq *q, uint32_t tail)
+{
+	uint32_t mark[GN__NVMEQ_AT_ONCE], ready = 0;
+
+	/* A1: pairs with R1. On a GPU all loads are under way together; a fence follows the last of them. */
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++) {
+		const uint32_t *from = &q->mark[(tail + k) & (q->depth - 1)];
+
+		mark[k] = SIMT_ON_CUDA ? simt_load_relaxed_dev_u32(from) : simt_load_acquire_dev_u32(from);
+	}
+	/* A mark of the round before is ticket + 1 - depth, never ticket + 1. */
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__NVMEQ_AT_ONCE; k++)
+		ready |= (uint32_t)(mark[k] == tail + k + 1) << k;
+	return gn__nvmeq_before_gap(ready);
+}
+
+/* Move the tail over the marks and ring; the caller holds tail_lock. Not inlined, as gn__nvmeq_reap_some. */
+SIMT_NOINLINE_FN void gn__nvmeq_move_tail(const struct gn_nvmeq *queue)
+{
+	const struct gn_nvmeq q = *queue;
+	struct gn_nvmeq_state *s = q.state;
+	const uint32_t first = simt_load_relaxed_dev_u32(&s->tail);
+	uint32_t tail = first, marked;
+
+	do {
+		marked = gn__nvmeq_marked(&q, tail);
+		tail += marked;
+	} while (marked == GN__NVMEQ_AT_ONCE);
+	if (tail == first)
+		return;
+	GN_TRACE(doorbell);
+	if (SIMT_ON_CUDA)
+		simt_fence_acq_rel_sys(); /* A1 and R2 */
+	simt_store_relaxed_dev_u32(&s->tail, tail);
+	if (SIMT_ON_CUDA)
+		simt_store_relaxed_sys_u32(q.sq_doorbell, tail & (q.depth - 1));
+	else
+		simt_store_release_sys_u32(q.sq_doorbell, tail & (q.depth - 1)); /* R2 */
+}
+
 /*
  * gn_nvmeq_ring - move the tail over all entries that are ready and ring the doorbell once for them.
  * Any thread; never waits: if another thread is doing this, it returns at once (gn_nvmeq_wait tries again).
@@ -289,19 +375,11 @@ SIMT_FN int gn_nvmeq_reap(const struct gn_nvmeq *q)
 SIMT_FN void gn_nvmeq_ring(const struct gn_nvmeq *q)
 {
 	struct gn_nvmeq_state *s = q->state;
-	uint32_t tail, first;
 
-	if (simt_cas_acq_rel_dev_u32(&s->tail_lock, 0, 1))
+	/* Most find it taken, and need not swap to know. */
+	if (simt_load_relaxed_dev_u32(&s->tail_lock) || simt_cas_acquire_dev_u32(&s->tail_lock, 0, 1))
 		return;
-	first = tail = simt_load_relaxed_dev_u32(&s->tail);
-	/* A1: pairs with R1. A mark of the round before is tail + 1 - depth, never tail + 1. */
-	while (simt_load_acquire_dev_u32(&q->mark[tail & (q->depth - 1)]) == tail + 1)
-		tail++;
-	if (tail != first) {
-		GN_TRACE(doorbell);
-		simt_store_relaxed_dev_u32(&s->tail, tail);
-		simt_store_release_sys_u32(q->sq_doorbell, tail & (q->depth - 1)); /* R2 */
-	}
+	gn__nvmeq_move_tail(q);
 	simt_store_release_dev_u32(&s->tail_lock, 0);
 }
 

@@ -229,6 +229,32 @@ static void test_one_doorbell_for_many(void **state)
 	stop(&f);
 }
 
+/* More than one thread looks at together, over the border of the queue and of the tickets. */
+static void test_one_doorbell_for_more(void **state)
+{
+	enum { MANY = 3 * GN__NVMEQ_AT_ONCE + 1 };
+	struct fixture f;
+	uint32_t cid[MANY];
+
+	(void)state;
+	start_depth(&f, 32, 0u - 64);
+	for (uint32_t round = 0; round < 4; round++) {
+		simt_store_release_dev_u32(&f.q.state->tail_lock, 1);
+		for (uint32_t k = 0; k < MANY; k++)
+			cid[k] = post(&f, GN_NVME_READ, k, 1);
+		simt_store_release_dev_u32(&f.q.state->tail_lock, 0);
+		assert_int_equal(*f.q.sq_doorbell, round * MANY % 32);
+		gn_nvmeq_ring(&f.q);
+		assert_int_equal(*f.q.sq_doorbell, (round + 1) * MANY % 32);
+		for (uint32_t k = 0; k < MANY; k++)
+			complete(&f, fetch(&f).cid, 0);
+		for (uint32_t k = 0; k < MANY; k++)
+			finish(&f, cid[k]);
+		assert_int_equal(gn_nvmeq_reap(&f.q), 0); /* rings for all of them */
+	}
+	stop(&f);
+}
+
 /* A doorbell is not rung past an entry that its thread has not filled. */
 static void test_no_doorbell_over_a_gap(void **state)
 {
@@ -372,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(test_phase_and_wrap),
 	    cmocka_unit_test(test_nothing_to_reap),
 	    cmocka_unit_test(test_one_doorbell_for_many),
+	    cmocka_unit_test(test_one_doorbell_for_more),
 	    cmocka_unit_test(test_no_doorbell_over_a_gap),
 	    cmocka_unit_test(test_wait_rings),
 	    cmocka_unit_test(test_completion_doorbell),

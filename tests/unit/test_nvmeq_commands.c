@@ -162,6 +162,40 @@ static void test_bogus(void **state)
 	stop(&f);
 }
 
+/* What one reaper takes together: commands that wait, one that was given up, one twice, and nobody's. */
+static void test_batch_of_all_kinds(void **state)
+{
+	struct fixture f;
+	uint32_t cid[3], lost, again, status;
+
+	(void)state;
+	start(&f, &usual);
+	lost = give_up(&f, GN_NVME_WRITE, 9, 1);
+	for (int k = 0; k < 3; k++)
+		cid[k] = post(&f, GN_NVME_READ, (uint64_t)k, 1);
+	for (int k = 0; k < 4; k++)
+		fetch(&f);
+	complete(&f, cid[2], 0x102);
+	complete(&f, lost, 0);
+	complete(&f, cid[2], 0x281);
+	complete(&f, 0x4000, 0x281);
+	complete(&f, cid[0], 0);
+	complete(&f, lost, 0x281);
+	complete(&f, cid[1], 0x101);
+	assert_int_equal(gn_nvmeq_reap(&f.q), 1);
+	assert_int_equal(f.q.state->strays, 3);
+	assert_int_equal(f.q.state->abandoned, 0);
+	assert_int_equal(f.q.state->abandoned_writes, 0);
+	for (int k = 0; k < 3; k++) {
+		assert_int_equal(gn_nvmeq_poll(&f.q, cid[k], 0, &status), k ? -GN_EIO : 0);
+		assert_int_equal(status, k ? 0x100 + k : 0);
+	}
+	for (int k = 0; k < 4; k++)
+		begin(&f); /* the one that was given up among them, once */
+	assert_int_equal(gn_nvmeq_begin(&f.q, soon(), &again), -GN_ETIMEDOUT);
+	stop(&f);
+}
+
 static void test_all_slots_in_use(void **state)
 {
 	struct fixture f;
@@ -368,6 +402,7 @@ int main(void)
 	    cmocka_unit_test(test_duplicates),
 	    cmocka_unit_test(test_duplicate_of_abandoned),
 	    cmocka_unit_test(test_bogus),
+	    cmocka_unit_test(test_batch_of_all_kinds),
 	    cmocka_unit_test(test_all_slots_in_use),
 	    cmocka_unit_test(test_begin_rings_for_the_abandoned),
 	    cmocka_unit_test(test_write_hazard),

@@ -11,12 +11,20 @@
  *     that would change nothing blocks instead; of polls that take a lock for nothing, IDLE are tried.
  *   - in the end a visitor, who only waits for a slot, finds all of them.
  *
- * Simpler than the code: the ring of free slots is a channel (model_ring proves the ring); delivery, a load with a
- * compare-and-swap that looks again, is one step, and so are accesses of which nobody can see the first without
- * the second; users, who are all alike, begin in order.
+ * A reaper takes up to BATCH completions: it looks at them one by one, then swaps the words of their slots in any order,
+ * as relaxed swaps may be done, then looks at those whose command did not wait.
+ *
+ * Spin knows no weak memory. What a fence is for stands here as what a thread knows: the bytes that a relaxed load has
+ * announced are known to it behind the next fence, and it passes on what it knew at its last fence. A tag stands for
+ * the data of a command, and `door_knows` for the entries that the doorbell passes on.
+ *
+ * Simpler than the code: the ring of free slots is a channel (model_ring proves the ring); the second look at a slot, a
+ * load with a compare-and-swap, is one step, and so are accesses of which nobody can see the first without the second;
+ * users, who are all alike, begin in order.
  *
  * Mutants, each of which Spin must refuse: NO_PHASE, NO_GENERATION, NO_REAP_LOCK, WAIT_NO_RING, BEGIN_NO_RING, FREE_EARLY,
- * ALL_SLOTS, NO_LOCK.
+ * ALL_SLOTS, NO_LOCK; of batches FIRST_ONLY, LATE_FORGOTTEN, GAP_PASSED; of fences REAP_NO_FENCE, TAIL_NO_FENCE,
+ * TAIL_FENCE_FIRST.
  */
 #ifndef USERS
 #define USERS 2
@@ -35,6 +43,9 @@
 #endif
 #ifndef IDLE
 #define IDLE 1
+#endif
+#ifndef BATCH
+#define BATCH 2
 #endif
 
 /* Tickets wrap at a multiple of two rounds, after the second command; a stale value must not come round in one run. */
@@ -61,6 +72,7 @@ mtype = { IDLE_SLOT, PENDING, DONE, ABANDONED };
 byte sq_cid[DEPTH], sq_tag[DEPTH], cq_cid[DEPTH], cq_tag[DEPTH];
 bit cq_phase[DEPTH];
 byte sq_doorbell = START % DEPTH, cq_doorbell = START % DEPTH;
+byte door_knows = START % DEPTH;
 
 /* What the users share. */
 byte ticket = START, tail = START, head = START, rung = START;
@@ -73,7 +85,7 @@ byte abandoned;
 
 /* Bounds, and what is only there to be checked. */
 byte patience = PATIENCE, idle = IDLE, started, finished;
-bit unfetched[DEPTH];
+bit unfetched[DEPTH], filled[DEPTH];
 
 #define RINGABLE (!tail_lock && mark[tail % DEPTH] == NEXT(tail))
 #define ARRIVED (cq_phase[head % DEPTH] == PHASE(head))
@@ -94,10 +106,22 @@ inline ring()
 	   };
 	   do
 	   :: mark[n % DEPTH] == NEXT(n) -> n = NEXT(n)
+#ifdef GAP_PASSED
+	   :: mark[n % DEPTH] != NEXT(n) && mark[NEXT(n) % DEPTH] == NEXT(NEXT(n)) -> n = NEXT(NEXT(n))
+#endif
 	   :: else -> break
 	   od;
 	   if
-	   :: n != tail -> atomic { tail = n; sq_doorbell = n % DEPTH }
+	   :: n != tail ->
+		atomic {
+#ifdef TAIL_NO_FENCE
+#elif defined(TAIL_FENCE_FIRST)
+			door_knows = tail % DEPTH;
+#else
+			door_knows = n % DEPTH;
+#endif
+			tail = n; sq_doorbell = n % DEPTH
+		}
 	   :: else
 	   fi;
 	   atomic { tail_lock = 0; n = 0 }
@@ -116,26 +140,66 @@ inline ring_head()
 	fi
 }
 
-/* gn__nvmeq_deliver; the slot comes back a step later */
-inline deliver()
+/* gn__nvmeq_swap_done of the k-th; its data are passed on if they are known */
+inline swap_done(k)
 {
 	atomic {
 		if
-		:: slot_cid[INDEX(cid)] == cid && slot_state[INDEX(cid)] == PENDING ->
-			slot_state[INDEX(cid)] = DONE; slot_tag[INDEX(cid)] = tag; cid = 0; tag = 0
-		:: slot_cid[INDEX(cid)] == cid && slot_state[INDEX(cid)] == ABANDONED ->
-			slot_state[INDEX(cid)] = IDLE_SLOT; tag = 0; late = 1;
-			assert(abandoned > 0); abandoned--
-		:: else -> cid = 0; tag = 0 /* a stray */
-		fi
-	};
+		:: slot_cid[INDEX(cid[k])] == cid[k] && slot_state[INDEX(cid[k])] == PENDING ->
+			slot_state[INDEX(cid[k])] = DONE; slot_tag[INDEX(cid[k])] = tag[k]; cid[k] = 0
+		:: else -> late[k] = 1
+		fi;
+		tag[k] = 0
+	}
+}
+
+/* gn__nvmeq_deliver_late of the k-th; the slot comes back a step later */
+inline deliver_late(k)
+{
 	if
-	:: atomic { late -> free!INDEX(cid); cid = 0; late = 0 }
+	:: late[k] ->
+		atomic {
+			late[k] = 0;
+			if
+#ifdef LATE_FORGOTTEN
+			:: true -> cid[k] = 0
+#endif
+			:: slot_cid[INDEX(cid[k])] == cid[k] && slot_state[INDEX(cid[k])] == ABANDONED ->
+				slot_state[INDEX(cid[k])] = IDLE_SLOT; back = 1; assert(abandoned > 0); abandoned--
+			:: else -> cid[k] = 0 /* a stray */
+			fi
+		};
+		if
+		:: atomic { back -> free!INDEX(cid[k]); cid[k] = 0; back = 0 }
+		:: else
+		fi
 	:: else
 	fi
 }
 
-/* gn_nvmeq_reap: of the entries that are there it takes as many as it saw */
+/* gn__nvmeq_arrived: the entries that are there; h counts, seen of them are in cid and tag */
+inline look()
+{
+	do
+	:: atomic {
+		seen < BATCH &&
+#ifdef NO_PHASE
+		true
+#else
+		cq_phase[h % DEPTH] == PHASE(h)
+#endif
+		-> cid[seen] = cq_cid[h % DEPTH];
+#ifndef REAP_NO_FENCE
+		tag[seen] = cq_tag[h % DEPTH];
+#endif
+		h = NEXT(h); seen++
+	   }
+	:: seen > 0 -> break /* the others came when it had looked */
+	:: else -> break
+	od
+}
+
+/* gn__nvmeq_reap_some */
 inline reap()
 {
 	if
@@ -147,24 +211,25 @@ inline reap()
 #endif
 		-> reap_lock = 1; h = head
 	   };
-	   do
-	   :: atomic {
-#ifdef NO_PHASE
-		true
-#else
-		cq_phase[h % DEPTH] == PHASE(h)
-#endif
-		-> cid = cq_cid[h % DEPTH]; tag = cq_tag[h % DEPTH]; h = NEXT(h)
-	      };
-	      deliver();
-	      if
-	      :: true
-	      :: break
-	      fi
-	   :: else -> break
-	   od;
+	   look();
 	   if
-	   :: h != head -> head = h;
+#if BATCH > 1
+	   :: seen == 2 ->
+#ifdef FIRST_ONLY
+		swap_done(0); atomic { cid[1] = 0; tag[1] = 0 };
+#else
+		if
+		:: swap_done(0); swap_done(1)
+		:: cid[0] != cid[1] -> swap_done(1); swap_done(0)
+		fi;
+#endif
+		deliver_late(0); deliver_late(1)
+#endif
+	   :: seen == 1 -> swap_done(0); deliver_late(0)
+	   :: seen == 0
+	   fi;
+	   if
+	   :: seen > 0 -> atomic { head = h; seen = 0 };
 	      if
 	      :: HEAD_RINGABLE -> ring_head()
 	      :: true /* fewer than a quarter of the queue */
@@ -190,8 +255,8 @@ inline reap()
 proctype user(byte me)
 {
 	byte k, mine, t;             /* this command: number, id, ticket */
-	byte n, h, cid, tag;         /* inside ring and reap */
-	bit late;
+	byte n, h, seen, cid[BATCH], tag[BATCH]; /* inside ring and reap */
+	bit late[BATCH], back;
 
 	do
 	:: k < OPS ->
@@ -222,7 +287,7 @@ proctype user(byte me)
 			unfetched[t % DEPTH] = 1;
 			sq_cid[t % DEPTH] = mine; sq_tag[t % DEPTH] = me * OPS + k + 1
 		};
-		mark[t % DEPTH] = NEXT(t);
+		atomic { filled[t % DEPTH] = 1; mark[t % DEPTH] = NEXT(t) };
 		ring();
 		/* wait */
 		do
@@ -257,8 +322,8 @@ proctype user(byte me)
 /* Comes when all users have gone, and waits for slots. */
 proctype visitor()
 {
-	byte n, h, cid, tag;
-	bit late;
+	byte n, h, seen, cid[BATCH], tag[BATCH];
+	bit late[BATCH], back;
 
 	finished == USERS;
 	do
@@ -284,11 +349,12 @@ end:	do
 	:: atomic {
 		sq_head != sq_doorbell ->
 		c = sq_cid[sq_head];
-		assert(unfetched[sq_head]);
+		assert(unfetched[sq_head] && filled[sq_head]);
+		assert(door_knows == sq_doorbell);
 		assert(slot_cid[INDEX(c)] == c);
 		assert(slot_state[INDEX(c)] == PENDING || slot_state[INDEX(c)] == ABANDONED);
 		assert(!out[INDEX(c)]);
-		unfetched[sq_head] = 0;
+		unfetched[sq_head] = 0; filled[sq_head] = 0;
 		out[INDEX(c)] = 1; out_cid[INDEX(c)] = c; out_tag[INDEX(c)] = sq_tag[sq_head];
 		sq_head = (sq_head + 1) % DEPTH;
 		outstanding++;

@@ -63,8 +63,12 @@ nvmeq)
 	holds safety -DDEPTH=4 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
 	holds safety -DDEPTH=4 -DUSERS=3 -DOPS=1 -DPATIENCE=0 -DIDLE=0 -DDUPS=0
 	holds liveness -DOPS=1
-	for mutant in NO_PHASE NO_GENERATION NO_REAP_LOCK FREE_EARLY ALL_SLOTS NO_LOCK; do
+	for mutant in NO_PHASE NO_GENERATION NO_REAP_LOCK FREE_EARLY ALL_SLOTS NO_LOCK REAP_NO_FENCE TAIL_NO_FENCE TAIL_FENCE_FIRST \
+		LATE_FORGOTTEN; do
 		refused safety -D$mutant
+	done
+	for mutant in FIRST_ONLY GAP_PASSED; do
+		refused safety -D$mutant -DDEPTH=4 -DPATIENCE=0
 	done
 	refused safety -DWAIT_NO_RING -DDEPTH=4 -DOPS=1 -DPATIENCE=0
 	refused safety -DBEGIN_NO_RING -DDEPTH=4 -DOPS=1 -DPATIENCE=2
