@@ -34,6 +34,7 @@
 
 #include <grapnel/cache.h>
 #include <grapnel/detail/array/view.h>
+#include <grapnel/detail/cache/begun.h>
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
@@ -252,6 +253,62 @@ SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint6
 /* gn_array_release_each - unpin the lane's page of gn_array_acquire_each. Any lane by itself. */
 SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_page *page);
 
+/* ---- pages by reference, begun before they are needed ---- */
+
+/* A page that was begun. A value; it lives in registers of the lanes that began it. */
+struct gn_page_ticket {
+	struct gn_page page; /* the library's own, all of them */
+	uint64_t index;
+	uint32_t intent;
+	uint32_t reserved;
+	struct gn__ticket wait;
+};
+
+/*
+ * gn_page_begin - collective: begin to bring the page that holds an element, and do other work meanwhile.
+ * @mask, @index, @intent  as for gn_array_acquire
+ * @ticket  receives the ticket; ask gn_page_ready until the page is there, or end it with gn_page_cancel,
+ *          each over the same mask
+ *
+ *     gn_page_begin(&a, mask, next, GN_READ, &ticket);
+ *     ... other work ...
+ *     while ((rc = gn_page_ready(&a, mask, &ticket, &page)) == -GN_EAGAIN)
+ *             ... more of it ...
+ *     if (!rc) { ... page.data ...; gn_array_release(&a, mask, &page); }
+ *
+ * Never waits for a device or another thread. A page that is in its frame is pinned at once. From a store of
+ * queues (file, memq, nvme, rdma, and stripes and replicas of them) the fetch is under way when the call
+ * returns, unless another thread fetches the page already, or too many fetches have been begun: then
+ * gn_page_ready begins it. From memory (host, peer) the calling lanes move the page themselves, before the
+ * call returns. So they do from a store whose queues have a depth of 2.
+ *
+ * Threads with tickets may wait for pages, also for each other's: whoever waits for a page ends the fetches
+ * that others have begun. Each ticket may hold a frame, and an entry of the cache's, of which there are about
+ * as many as frames, 256 at most. Unlike gn_array_acquire no page is written back to make room.
+ * Returns to all lanes 0: there is a ticket; or an error as gn_array_acquire, and there is no ticket.
+ */
+SIMT_FN int gn_page_begin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
+                          struct gn_page_ticket *ticket);
+
+/*
+ * gn_page_ready - collective over the mask of gn_page_begin: is the page there? Rings and reaps for all
+ * threads, so it makes progress alone. Never waits.
+ * @page  receives the elements if it is; end with gn_array_release over the same mask
+ * Returns to all lanes -GN_EAGAIN (ask again); 0; or an error as gn_array_acquire. -GN_ENOBUFS: every frame
+ * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: of this fetch, or of another thread's
+ * that the ticket waited for. The ticket has ended unless the result is -GN_EAGAIN. The array keeps failures
+ * other than -GN_ENOBUFS.
+ */
+SIMT_FN int gn_page_ready(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket,
+                          struct gn_page *page);
+
+/*
+ * gn_page_cancel - collective over the mask of gn_page_begin: end a ticket for which gn_page_ready has
+ * returned nothing but -GN_EAGAIN. Waits for the fetch that the ticket has begun, because a command cannot be
+ * taken back.
+ */
+SIMT_FN void gn_page_cancel(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket);
+
 /* ---- a range: a loop over the pages of a run of elements ---- */
 
 /*
@@ -337,6 +394,7 @@ SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int
 SIMT_FN void gn_array_prefetch(const struct gn_array *a, uint32_t mask, uint64_t first, uint64_t count);
 
 #include <grapnel/detail/array/atomic.h>
+#include <grapnel/detail/array/begin.h>
 #include <grapnel/detail/array/cursor.h>
 #include <grapnel/detail/array/page.h>
 #include <grapnel/detail/array/prefetch.h>

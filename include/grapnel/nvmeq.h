@@ -65,7 +65,8 @@ struct gn_nvmeq_state {
 	uint32_t abandoned;        /* commands given up and still outstanding */
 	uint32_t abandoned_writes; /* writes and deallocations among them */
 	uint32_t strays;           /* completions that fitted no outstanding command, ever */
-	uint32_t pad_rung[27];
+	uint32_t lent;             /* slots of reads that no thread waits for (detail/store/begin.h) */
+	uint32_t pad_rung[26];
 	struct gn_ring free_ring;
 };
 

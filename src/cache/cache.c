@@ -21,6 +21,9 @@ enum { GN__SECTOR_PAGE = 512 };
 /* The fewest frames of a cache in which groups of pages lead (detail/cache/hand.h). */
 enum { GN__FRAMES_TO_LEAD = 8192 };
 
+/* The most rows of entries for fetches that are begun (detail/cache/begun.h). */
+enum { GN__MOST_BEGUN_ROWS = 32 };
+
 /* ---- choose pages and tables ---- */
 
 /*
@@ -219,6 +222,11 @@ static uint64_t sectors_bytes(const struct gn_cache_view *v)
 	return v->sector_log2 < v->page_log2 ? v->frames * sizeof *v->sector : 0;
 }
 
+static uint64_t begun_bytes(const struct gn_cache_view *v)
+{
+	return (uint64_t)v->begun_rows * GN__BEGUN_PLACES * sizeof *v->begun;
+}
+
 static uint64_t sets_bytes(const struct gn_cache_view *v)
 {
 	return (uint64_t)v->frames * sizeof *v->word + (sizeof *v->lock << v->sets_log2);
@@ -270,11 +278,30 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 	return 0;
 }
 
-/* Choose the table, and sector words if they also fit in the budget. */
+/*
+ * Choose how many fetches may be begun at once: about as many as there are frames, if a store has queues; as
+ * many as fit in the budget.
+ */
+static void shape_begun(struct gn_cache *cache, const struct gn_cache_options *o, uint64_t table_bytes)
+{
+	struct gn_cache_view *v = &cache->image;
+	const uint32_t rows = v->frames / GN__BEGUN_PLACES;
+	int queues = 0;
+
+	for (uint32_t k = 0; k < v->segments; k++)
+		queues |= v->segment[k].store.kind == GN_STORE_QUEUES;
+	v->begun_rows = !queues ? 0 : rows < 1 ? 1 : rows < GN__MOST_BEGUN_ROWS ? rows : GN__MOST_BEGUN_ROWS;
+	while (v->begun_rows && !within_budget(cache, o, table_bytes + begun_bytes(v)))
+		v->begun_rows /= 2;
+}
+
+/* Choose the table, and what else fits in the budget: sector words, then entries of fetches that are begun.
+ */
 static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o, struct gn_error *error)
 {
 	struct gn_cache_view *v = &cache->image;
 	int fits = !o->ways && v->pages < GN__OWNER_CLAIMED && within_budget(cache, o, direct_bytes(v));
+	uint64_t bytes;
 	int rc;
 
 	if (o->table == GN_TABLE_DIRECT || (o->table == GN_TABLE_AUTO && fits))
@@ -282,8 +309,10 @@ static int choose_table(struct gn_cache *cache, const struct gn_cache_options *o
 	else
 		rc = choose_sets(cache, o, error);
 	shape_sectors(v);
-	if (!within_budget(cache, o, (cache->is_direct ? direct_bytes(v) : sets_bytes(v)) + sectors_bytes(v)))
+	bytes = cache->is_direct ? direct_bytes(v) : sets_bytes(v);
+	if (!within_budget(cache, o, bytes + sectors_bytes(v)))
 		v->sector_log2 = v->page_log2;
+	shape_begun(cache, o, bytes + sectors_bytes(v));
 	return rc;
 }
 
@@ -361,6 +390,7 @@ static int allocate(struct gn_cache *cache, int statistics)
 	v->sector = sectors_bytes(v) ? (uint64_t *)metadata(cache, sectors_bytes(v)) : NULL;
 	v->kept = (uint64_t *)metadata(cache, (v->frames + 63) / 64 * sizeof *v->kept);
 	v->stream = (uint64_t *)metadata(cache, GN_CACHE_STREAMS * sizeof *v->stream);
+	v->begun = v->begun_rows ? (struct gn_cache_begun *)metadata(cache, begun_bytes(v)) : NULL;
 	v->shared = (struct gn_cache_shared *)metadata(cache, sizeof *v->shared);
 	v->stripe = statistics
 	                ? (struct gn_cache_statistics *)metadata(cache, GN_CACHE_STRIPES * sizeof *v->stripe)
@@ -373,8 +403,8 @@ static int allocate(struct gn_cache *cache, int statistics)
 		v->frame =
 		    (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
-	               v->stream && v->shared && (!statistics || v->stripe) && cache->device &&
-	               cache->result && cache->record && v->frame
+	               v->stream && (v->begun || !v->begun_rows) && v->shared && (!statistics || v->stripe) &&
+	               cache->device && cache->result && cache->record && v->frame
 	           ? 0
 	           : -GN_ENOMEM;
 }
@@ -489,6 +519,7 @@ void gn_cache_destroy(struct gn_cache *cache)
 	simt_free(cache->machine, v->sector);
 	simt_free(cache->machine, v->kept);
 	simt_free(cache->machine, v->stream);
+	simt_free(cache->machine, v->begun);
 	simt_free(cache->machine, v->shared);
 	simt_free(cache->machine, v->stripe);
 	if (cache->peers.memory)

@@ -223,6 +223,8 @@ static void reset_cache(struct trial *t)
 	c->window = 1;
 	c->low_water = t->low_water;
 	c->wait_ns = t->patience_ns;
+	c->begun = t->way == BY_BLOCKS ? t->begun : NULL;
+	c->begun_rows = 1;
 	c->shared = &t->shared;
 	c->stripe = t->stripe;
 	c->segments = 1;
@@ -237,6 +239,7 @@ static void reset_cache(struct trial *t)
 	memset(t->stream, 0, sizeof t->stream);
 	memset(t->lock, 0, sizeof t->lock);
 	memset(t->frame, 0x5a, sizeof t->frame);
+	memset(t->begun, 0, sizeof t->begun);
 	memset(&t->shared, 0, sizeof t->shared);
 	memset(t->stripe, 0, sizeof t->stripe);
 }
@@ -379,6 +382,15 @@ static int check_sectors(const struct trial *t, uint32_t frame)
 	return 0;
 }
 
+static int check_begun(const struct trial *t)
+{
+	for (uint32_t k = 0; k < GN__BEGUN_PLACES; k++)
+		if (t->begun[k].state & 3)
+			return model_wrong("the fetch of page %u has not ended in the end: state %x",
+			                   (uint32_t)t->begun[k].page, t->begun[k].state);
+	return t->shared.begun ? model_wrong("%u fetches count as begun in the end", t->shared.begun) : 0;
+}
+
 static int check_frames(const struct trial *t)
 {
 	for (uint32_t k = 0; k < GN_CACHE_ABSENT; k++)
@@ -444,7 +456,7 @@ static int check(void *unused)
 	(void)unused;
 	if (t->wrong)
 		return model_wrong("%s", t->wrong);
-	return check_disk(t) || check_words(t) || check_frames(t) || check_counters(t) ||
+	return check_disk(t) || check_words(t) || check_frames(t) || check_begun(t) || check_counters(t) ||
 	       check_failure_record(t);
 }
 

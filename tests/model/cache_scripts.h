@@ -9,11 +9,12 @@
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
  * writes, c reads by a cursor, v as [] of a view, q by the value form, l writes half a word, a adds, s
  * compares and swaps, p prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o
- * overwrites. e reads the second word, x the third.
+ * overwrites, b begins a page and reads another before it asks, t begins two, n gives up what it began. e
+ * reads the second word, x the third.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
-	static const char letters[] = "rwcqlasphkdfov";
+	static const char letters[] = "rwcqlasphkdfobtnv";
 	const struct step *first = step;
 
 	for (; *script; step++) {
@@ -21,7 +22,8 @@ static uint32_t parse(struct step *step, const char *script)
 		step->op = (uint8_t)(step->word ? (long)OP_READ : strchr(letters, *script) - letters);
 		step->page = (uint8_t)(script[1] - '0');
 		script += 2;
-		if (step->op >= OP_HOLD && step->op <= OP_HOLD_TWO)
+		if ((step->op >= OP_HOLD && step->op <= OP_HOLD_TWO) ||
+		    (step->op >= OP_BEGIN && step->op <= OP_CANCEL))
 			step->other = (uint8_t)(*script++ - '0');
 	}
 	return (uint32_t)(step - first);
@@ -237,6 +239,20 @@ static const struct small small[] = {
      3, 1, 1, 2, GN_FIFO, 0, 0, {"w0r1", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
     {"sets, 1 way: blocks, a fill fails",
      3, 1, 1, 2, GN_FIFO, 1, 0, {"w0r0", "r0w0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 2 frames: begun, and the other's page is read first",
+     3, 0, 2, 2, GN_FIFO, 0, 0, {"b01", "b10", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: begun, and the other's page is read first",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"b01", "b10", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 2 frames: two tickets each",
+     3, 0, 2, 2, GN_FIFO, 0, 0, {"t01", "t10", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 2 frames: a fetch that was begun fails for two",
+     3, 0, 2, 2, GN_FIFO, 1, 0, {"b01", "r0", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
+    {"direct, 1 frame: a ticket is given up",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"n00", "w0r1", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 2 ways: begun, and the other's page is read first",
+     3, 2, 2, 2, GN_FIFO, 0, 0, {"b01", "b10", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
+    {"sets, 1 way: two tickets each, a fetch fails",
+     2, 1, 1, 2, GN_FIFO, 1, 0, {"t01", "t10", 0}, 1, 0, 0, 0, 0, 0, 0, BY_BLOCKS},
 };
 /* clang-format on */
 

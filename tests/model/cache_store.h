@@ -149,6 +149,80 @@ SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, ui
 	return status;
 }
 
+/* ---- reads that are begun; each is an entry's of the cache ---- */
+
+SIMT_FN int trial_can_begin(const struct gn_store_view *s)
+{
+	return s->kind == GN_STORE_QUEUES;
+}
+
+SIMT_FN struct gn_cache_begun *entry_of(struct gn__store_read *r)
+{
+	return (struct gn_cache_begun *)(void *)((char *)r - offsetof(struct gn_cache_begun, read));
+}
+
+SIMT_FN struct transfer begun_transfer(struct trial *t, struct gn__store_read *r)
+{
+	return transfer_of(t, r->move.offset, t->frame[entry_of(r)->claim.frame], r->move.bytes);
+}
+
+SIMT_FN void trial_read_begin(const struct gn_store_view *s, struct gn__store_read *r, uint64_t offset,
+                              uint32_t bytes)
+{
+	(void)s;
+	memset(r, 0, sizeof *r);
+	r->move.part = GN__STORE_WANTS;
+	r->move.offset = offset;
+	r->move.bytes = bytes;
+}
+
+/* A read waits for its slot, is under way, lands or fails; how often it is asked for each is drawn. */
+SIMT_FN int trial_read_poll(const struct gn_store_view *s, struct gn__store_read *r)
+{
+	struct trial *t = trial_of(s);
+	const struct transfer m = begun_transfer(t, r);
+
+	let_others(t);
+	if (r->move.part == GN__STORE_WANTS) {
+		if (draw_chance(&t->random, 70)) {
+			fetch_begins(t, &m);
+			r->move.part = GN__STORE_POSTED;
+		}
+		return -GN_EAGAIN;
+	}
+	if (r->move.part != GN__STORE_POSTED)
+		blame(t, "a read that has ended is asked for");
+	if (draw_chance(&t->random, 50))
+		return -GN_EAGAIN;
+	if (suffers(t, FETCH)) {
+		fetch_ends(t, &m);
+		r->move.part = GN__STORE_NONE;
+		r->move.status = refusal(m.page);
+		return r->move.status.code;
+	}
+	memcpy(t->landed[entry_of(r) - t->begun], m.disk, m.bytes);
+	r->move.part = GN__STORE_LANDED;
+	return 0;
+}
+
+SIMT_FN void trial_read_take(uint32_t mask, int wants, struct gn__store_read *r, void *to)
+{
+	struct trial *t = &the_trial;
+	struct transfer m;
+
+	simt_warp_sync(mask);
+	if (wants) {
+		m = begun_transfer(t, r);
+		if (r->move.part != GN__STORE_LANDED || m.memory != (char *)to)
+			blame(t, "a read is taken that has not landed, or by another frame");
+		copy_run(t, (char *)to, (const char *)t->landed[entry_of(r) - t->begun], m.bytes);
+		fetch_ends(t, &m);
+		t->moved[FETCH] += m.bytes;
+		r->move.part = GN__STORE_NONE;
+	}
+	simt_warp_sync(mask);
+}
+
 /* Memory does not fail. The runs lead into the trial's disk. */
 SIMT_FN struct simt__element trial_load_asked(uint32_t mask, uint32_t wants, void *to, const char *from,
                                               uint32_t bytes, struct simt__element ask)

@@ -13,6 +13,7 @@
 
 #include "draw.h"
 
+#include <grapnel/detail/store/begin.h>
 #include <grapnel/store.h>
 
 #include <stdalign.h>
@@ -34,6 +35,7 @@ enum {
 /* One wait for pinned frames: with 16, the few steps of a schedule would hardly lead around the cache. */
 #define GN__PIN_WAITS 1u
 #define GN__CACHE_GROUPS 4
+#define GN__BEGUN_PLACES 2u
 
 /* The cache's calls of a store go to the trial's: the functions of cache_store.h. */
 #define gn_store_read_warp trial_read_warp
@@ -42,6 +44,10 @@ enum {
 #define gn_store_write_thread trial_write_thread
 #define gn__store_load_asked trial_load_asked
 #define gn__store_load_lines trial_load_lines
+#define gn__store_can_begin trial_can_begin
+#define gn__store_read_begin trial_read_begin
+#define gn__store_read_poll trial_read_poll
+#define gn__store_read_take trial_read_take
 
 /* What a warp moves by one line here, and how many lanes do: so that their fast way is taken, too. */
 enum { TRIAL_LINE = 8 };
@@ -49,6 +55,12 @@ enum { TRIAL_LINE = 8 };
 #define GN__FAULT_LANES 2
 
 struct gn_store_view;
+struct gn__store_read;
+SIMT_FN int trial_can_begin(const struct gn_store_view *s);
+SIMT_FN void trial_read_begin(const struct gn_store_view *s, struct gn__store_read *r, uint64_t offset,
+                              uint32_t bytes);
+SIMT_FN int trial_read_poll(const struct gn_store_view *s, struct gn__store_read *r);
+SIMT_FN void trial_read_take(uint32_t mask, int wants, struct gn__store_read *r, void *to);
 SIMT_FN struct gn_store_status trial_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                uint64_t offset, void *to, uint32_t bytes);
 SIMT_FN struct gn_store_status trial_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
@@ -79,13 +91,16 @@ enum op {
 	OP_HOLD_TWO,
 	OP_FLUSH,
 	OP_OVERWRITE,
+	OP_BEGIN,     /* begin a page, read another, ask */
+	OP_BEGIN_TWO, /* begin two, ask for both in turn */
+	OP_CANCEL,    /* begin a page, read another, give it up */
 	OPS,
 	OP_RECENT = OPS /* in scripts only */
 };
 
 enum { SHARED = MOST_THREADS }; /* a page that is nobody's as a whole */
 
-/* What a thread does next; `other` is the page it touches meanwhile, for the OP_HOLDs. */
+/* What a thread does next; `other` is the page it touches meanwhile, for the OP_HOLDs and OP_BEGINs. */
 struct step {
 	uint8_t op, page, word, other;
 };
@@ -116,6 +131,7 @@ struct trial {
 	uint64_t word[MOST_PAGES];
 	uint32_t owner[MOST_FRAMES], lock[MOST_FRAMES];
 	uint64_t sector[MOST_FRAMES], stream[GN_CACHE_STREAMS];
+	struct gn_cache_begun begun[GN__BEGUN_PLACES];
 	alignas(16) uint64_t frame[MOST_FRAMES][PAGE_WORDS];
 
 	/* what is tried */
@@ -147,6 +163,7 @@ struct trial {
 	uint32_t filling[MOST_FRAMES]; /* words, too; and the page that they are of */
 	uint32_t filler[MOST_FRAMES];
 	uint32_t held[MOST_FRAMES];
+	uint64_t landed[GN__BEGUN_PLACES][PAGE_WORDS]; /* in the buffers of reads that were begun */
 	uint32_t calls[CALLS], failed[CALLS];
 	uint64_t moved[CALLS]; /* bytes, by calls that went well */
 

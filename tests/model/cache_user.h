@@ -267,11 +267,10 @@ SIMT_FN void check_page(struct trial *t, const struct gn_page *page)
 	}
 }
 
-/* Returns 0 if the page is held. */
-SIMT_FN int hold(struct user *u, uint32_t page, uint32_t intent, struct gn_page *held)
+/* The page is held if rc is 0. Returns rc. */
+SIMT_FN int holds(struct user *u, uint32_t page, int rc, struct gn_page *held)
 {
 	struct trial *t = u->t;
-	int rc = gn_array_acquire(&t->array, 1u << simt_lane(), page * PAGE_WORDS, intent, held);
 
 	if (rc == -GN_EIO && t->failed[PUT]) { /* pages that could not be written keep their frames */
 		t->errors++;
@@ -286,6 +285,14 @@ SIMT_FN int hold(struct user *u, uint32_t page, uint32_t intent, struct gn_page 
 	t->held[((const char *)held->hold.data - (const char *)t->frame) >> PAGE_LOG2]++;
 	check_page(t, held);
 	return 0;
+}
+
+/* Returns 0 if the page is held. */
+SIMT_FN int hold(struct user *u, uint32_t page, uint32_t intent, struct gn_page *held)
+{
+	return holds(u, page,
+	             gn_array_acquire(&u->t->array, 1u << simt_lane(), page * PAGE_WORDS, intent, held),
+	             held);
 }
 
 SIMT_FN void let_go(struct user *u, const struct gn_page *held)
@@ -338,6 +345,65 @@ SIMT_FN void hold_two(struct user *u, const struct step *s)
 	}
 	let_go(u, &first);
 }
+
+/* ---- pages that are begun ---- */
+
+/* Returns 1 if there is a ticket. */
+SIMT_FN int begin(struct user *u, uint32_t page, uint32_t intent, struct gn_page_ticket *ticket)
+{
+	const int rc = gn_page_begin(&u->t->array, 1u << simt_lane(), page * PAGE_WORDS, intent, ticket);
+
+	if (rc)
+		holds(u, page, rc, &ticket->page);
+	return !rc;
+}
+
+SIMT_FN void end_begun(struct user *u, uint32_t page, int rc, struct gn_page *held)
+{
+	if (holds(u, page, rc, held))
+		return;
+	write_held(u, page, held);
+	let_go(u, held);
+}
+
+/* Ask for the pages of tickets in turn until all have ended. */
+SIMT_FN void ask(struct user *u, const uint32_t *page, int *begun, struct gn_page_ticket *ticket)
+{
+	struct gn_page held;
+	int rc;
+
+	while (begun[0] || begun[1]) {
+		for (uint32_t k = 0; k < 2; k++) {
+			if (!begun[k])
+				continue;
+			rc = gn_page_ready(&u->t->array, 1u << simt_lane(), &ticket[k], &held);
+			begun[k] = rc == -GN_EAGAIN;
+			if (!begun[k])
+				end_begun(u, page[k], rc, &held);
+		}
+		let_others(u->t);
+		simt_relax();
+	}
+}
+
+/* A page that is nobody's as a whole, or the thread's, is begun to be written. */
+SIMT_FN void begin_pages(struct user *u, const struct step *s)
+{
+	const uint32_t page[2] = {s->page, s->other};
+	struct gn_page_ticket ticket[2];
+	int begun[2] = {begin(u, page[0], GN_WRITE, &ticket[0]), 0};
+
+	if (s->op == OP_BEGIN_TWO)
+		begun[1] = begin(u, page[1], GN_WRITE, &ticket[1]);
+	else
+		read_one(u, s->other * PAGE_WORDS, 0);
+	if (s->op != OP_CANCEL)
+		ask(u, page, begun, ticket);
+	else if (begun[0])
+		gn_page_cancel(&u->t->array, 1u << simt_lane(), &ticket[0]);
+}
+
+/* ---- overwriting and flushing ---- */
 
 SIMT_FN void overwrite_words(struct trial *t, uint32_t page, const struct gn_page *held)
 {
@@ -396,6 +462,9 @@ SIMT_FN void take_step(struct user *u, const struct step *s)
 	case OP_HOLD_WRITE: hold_one(u, s); break;
 	case OP_HOLD_TWO: hold_two(u, s); break;
 	case OP_OVERWRITE: overwrite_one(u, s->page); break;
+	case OP_BEGIN:
+	case OP_BEGIN_TWO:
+	case OP_CANCEL: begin_pages(u, s); break;
 	default: flush_one(u->t, s->page);
 	}
 }

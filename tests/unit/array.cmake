@@ -1,6 +1,6 @@
 # Arrays: scalar accesses of every type, page references, cursors, loops over pages, batches of rows, choosing the mode, kernels with
 # large frames.
-foreach(name array_access array_size array_page array_range array_gather array_gather_points array_auto array_auto_forms
+foreach(name array_access array_size array_page array_begin array_range array_gather array_gather_points array_auto array_auto_forms
         array_auto_analysis array_frame)
   gn_unit(${name})
 endforeach()

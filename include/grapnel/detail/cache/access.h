@@ -9,6 +9,7 @@
 #define GRAPNEL_CACHE_ACCESS_H
 
 #include <grapnel/detail/cache/ahead.h>
+#include <grapnel/detail/cache/begun.h>
 #include <grapnel/detail/change.h>
 #include <grapnel/detail/cache/claim.h>
 #include <grapnel/detail/cache/element.h>
@@ -215,9 +216,13 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 	if (steps & moves) {
 		gn__claim_move(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
 		gn__claim_moved(c, mask, k, (steps & 1u << GN__STEP_WRITE_BACK) != 0);
-	} else if (k->step == GN__STEP_WAIT) {
-		gn__claim_backoff(k);
-		k->step = gn__claim_seek(c, k);
+	} else {
+		if (c->begun && steps & 1u << GN__STEP_WAIT)
+			gn__begun_help(c, mask, k->step == GN__STEP_WAIT, k->page, k->waits);
+		if (k->step == GN__STEP_WAIT) {
+			gn__claim_backoff(k);
+			k->step = gn__claim_seek(c, k);
+		}
 	}
 	/* lanes that share a page may use what one of them has acquired or fetched */
 	simt_warp_sync(mask);

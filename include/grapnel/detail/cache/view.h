@@ -37,6 +37,8 @@ enum {
 /* The clock's hands: one for each leading group, and one for the groups that follow. */
 enum gn_cache_hands { GN_FOLLOWERS, GN_LEAD_ROUND, GN_LEAD_WINDOW, GN_LEAD_AROUND, GN_CACHE_HANDS };
 
+struct gn_cache_begun;
+
 /* Pages of one store in the cache's page numbering. */
 struct gn_cache_segment {
 	uint64_t first_page;
@@ -111,7 +113,7 @@ struct gn_cache_shared {
 	uint32_t moved[GN_CACHE_HANDS];
 	uint32_t pad_moved[32 - GN_CACHE_HANDS];
 	uint32_t write_failures; /* write-backs that failed, ever */
-	uint32_t reserved;
+	uint32_t begun;          /* fetches that were begun and have not ended (detail/cache/begun.h) */
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
 	uint64_t full; /* bit k: a write to the store of segment k found no room, and none was made since */
 	uint32_t pad[26];
@@ -139,6 +141,8 @@ struct gn_cache_view {
 	uint64_t *kept;
 	/* [GN_CACHE_STREAMS], see detail/cache/ahead.h; NULL: nothing is fetched ahead unasked */
 	uint64_t *stream;
+	/* [begun_rows][GN__BEGUN_PLACES], see detail/cache/begun.h; NULL: no fetch can be begun */
+	struct gn_cache_begun *begun;
 	uint64_t pages; /* of all segments */
 	uint32_t frames;
 	uint32_t page_log2;
@@ -154,8 +158,10 @@ struct gn_cache_view {
 	uint32_t leaders;   /* direct table: frames of each group of pages that leads; 0: no group does */
 	uint32_t window;    /* frames of a window of the followers' hand */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
-	uint64_t zero;      /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
-	uint64_t wait_ns;   /* how long a thread waits for another's work on a page */
+	uint32_t begun_rows;
+	uint32_t reserved;
+	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
+	uint64_t wait_ns; /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
 	struct gn_cache_statistics *stripe; /* [GN_CACHE_STRIPES], or NULL: not counted */
 	struct gn_cache_segment segment[GN_CACHE_STORES];
