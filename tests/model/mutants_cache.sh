@@ -127,6 +127,18 @@ detail/cache/move.h|s/m->left = status.code ? 0 : m->left;/m->left = 0;/|of sect
 detail/cache/group.h|s/!((first . end) & inside)/1/|parts of sectors count as whole ones
 detail/cache/group.h|s/r.touched = gn__sectors(c, first, end);/r.touched = gn__sectors(c, first, first + size);/|of lanes side by side only the first makes its sector dirty
 detail/cache/group.h|s/	if (!r->touched)$/	if (!r->touched \&\& simt_lane() == 0)/|of lanes apart only the first makes its sector dirty
+detail/cache/access.h|/gn__claim_round(const/,/^}/s/gn__begun_help(c, mask, .*/;/|who waits for a page does not end what others have begun|direct, 2 frames: begun, and the other's page is read first
+detail/cache/begun.h|/gn__begun_serve(const/,/^}/s/simt_cas_acquire_dev_u32(&b->state, seen, seen - GN__BEGUN_COMES + GN__BEGUN_LOCKED) ==/seen ==/|two threads end one fetch
+detail/cache/begun.h|s/gn__begun_set(b, generation + 1, GN__BEGUN_FREE);/gn__begun_set(b, generation, GN__BEGUN_FREE);/|a ticket does not learn that its page has come|direct, 2 frames: two tickets each
+detail/cache/begun.h|s/gn__begun_set(b, generation, GN__BEGUN_FAILED);/gn__begun_set(b, generation + 1, GN__BEGUN_FREE);/|a fetch that was begun and failed counts as done
+detail/cache/begun.h|/ gn__begun_end(const/,/^}/s/gn__claim_publish(.*/;/|a fetch that was begun publishes no page|direct, 2 frames: two tickets each
+detail/cache/begun.h|/gn__begun_choose(const/,/^}/s/ .. !(waits & 1)//;/gn__begun_choose(const/,/^}/s/return (first .*/return first;/|who waits looks at one fetch only
+detail/cache/ticket.h|s/gn__ticket_lets_go(c, k);/;/|a ticket that waits keeps its page busy
+detail/cache/ticket.h|/ gn__ticket_lets_go(const/,/^}/s/gn__page_unpin(.*/;/|a ticket that waits for sectors keeps its pin
+detail/cache/ticket.h|s/gn__begun_set(&c->begun\[t->at\], t->generation, GN__BEGUN_FREE);/;/|an entry that was not needed stays locked
+detail/cache/ticket.h|/ gn__ticket_comes(const/,/^}/s/gn__begun_set(b, t->generation + 1, GN__BEGUN_FREE);/;/|an entry stays after its failure was told
+detail/cache/ticket.h|/ gn__ticket_cancel(const/,/^}/s/gn__page_unpin(.*/;/|a ticket that is given up keeps its page|direct, 1 frame: a ticket is given up
+detail/cache/ticket.h|/ gn__ticket_claimed(const/,/^}/s/t->waited .= .*/;/|who waited for a fetch that failed is not told
 END
 }
 
