@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last ring reads tails; the other rings apply messages. */
-enum { TAILS_RING = GN_DEVICE_WARPS - 1 };
+/* The jobs of the last ring read tails; those of the others, which are the teams', apply messages. */
+enum { TAILS_RING = GN_DEVICE_RINGS - 1 };
 
 static uint32_t ring_of(uint32_t source)
 {
-	return source % TAILS_RING;
+	return source % GN_DEVICE_TEAMS;
 }
 
 static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, uint32_t ticket)
@@ -22,8 +22,8 @@ static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, ui
 
 int gn__device_create(struct gn_net *net, struct gn_error *error)
 {
-	const size_t bytes = sizeof(struct gn_device_job) * GN_DEVICE_WARPS * GN_DEVICE_DEPTH;
-	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * GN_DEVICE_WARPS;
+	const size_t bytes = sizeof(struct gn_device_job) * GN_DEVICE_RINGS * GN_DEVICE_DEPTH;
+	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * GN_DEVICE_TEAMS;
 	int rc;
 
 	net->device = (struct gn_device *)calloc(1, sizeof *net->device);
@@ -64,14 +64,14 @@ int gn__device_start(struct gn_net *net)
 	struct gn_device *d = net->device;
 	const struct gn_device_args a = {net->view, d->job, d->near};
 	struct simt_info info;
-	struct simt_grid grid = {1, 0, 0};
+	struct simt_grid grid = {GN_DEVICE_RINGS, 0, gn__device_shared_bytes()};
 
 	simt_describe(d->kernel.machine, &info);
-	grid.block_threads = GN_DEVICE_WARPS * info.warp_width;
+	grid.block_threads = info.warp_width * (info.is_cuda ? GN_DEVICE_MOST_WARPS : GN_DEVICE_CPU_WARPS);
 	return gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
 }
 
-/* Submit a job to its warp. R4. */
+/* Submit a job to its ring. R4. */
 static void submit(struct gn_device *d, uint32_t ring, uint32_t kind, uint32_t words)
 {
 	struct gn_device_ring *r = &d->ring[ring];
@@ -121,7 +121,7 @@ void gn__device_stop(struct gn_net *net)
 
 	if (!d->kernel.started)
 		return;
-	for (uint32_t k = 0; k < GN_DEVICE_WARPS; k++)
+	for (uint32_t k = 0; k < GN_DEVICE_RINGS; k++)
 		end_ring(d, k, deadline);
 	gn__resident_wait(&d->kernel, net);
 }
@@ -142,42 +142,98 @@ static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t 
 	return kind < GN__MESSAGE_BYTES && place * 4 < heap && !(gn__message_is_wide(head) && place % 2);
 }
 
+/* The messages that are copied from a packet into a job. */
+struct taking {
+	struct gn_net *net;
+	const struct gn_packet *packet;
+	struct gn_device_job *job;
+	int passed;
+	uint32_t at;             /* the next word of the packet */
+	uint32_t words, results; /* words of the job, and of its results */
+	uint32_t messages;
+};
+
+/* The node that wrote a message. Returns 0 if the message is not for this node or from none. */
+static int origin_of(const struct taking *t, uint64_t head, uint32_t *origin)
+{
+	const uint32_t peer = gn__message_peer(head);
+
+	*origin = t->passed ? t->packet->source : peer;
+	return *origin < t->net->route.nodes && (!t->passed || peer == t->net->route.node);
+}
+
+/*
+ * Take consecutive changes by one operand that return nothing; most messages are of this kind. They are
+ * copied as they are, because nobody looks for the sender of such a message. Returns the number of words.
+ */
+static uint32_t take_plain(struct taking *t)
+{
+	const uint64_t *const from = t->packet->word + t->at, *const end = t->packet->word + t->packet->words;
+	const uint64_t most = t->net->options.heap_bytes / 4;
+	const uint64_t *word = from;
+	uint32_t origin;
+
+	for (; word + 1 < end; word += 2) {
+		const uint32_t op = gn__message_op(word[0]), wide = op & GN__MESSAGE_WIDE;
+		const uint32_t how = op - wide - GN__MESSAGE_CHANGE;
+		const uint64_t place = gn__message_place(word[0]);
+
+		if (how >= GN_GET || how == GN_CAS || place >= most || (wide && place % 2) ||
+		    !origin_of(t, word[0], &origin))
+			break;
+		t->net->peer[origin].applied++;
+		t->messages++;
+	}
+	memcpy(t->job->word + t->words, from, (size_t)((const char *)word - (const char *)from));
+	t->words += (uint32_t)(word - from);
+	t->at += (uint32_t)(word - from);
+	return (uint32_t)(word - from);
+}
+
+/* Take one message of any form. Returns its number of words, or 0: it is not for the heap, or has no room. */
+static uint32_t take_one(struct taking *t)
+{
+	const uint64_t *word = t->packet->word + t->at;
+	uint64_t *to = t->job->word + t->words;
+	uint32_t words, origin, results = t->results;
+
+	if (t->at >= t->packet->words || !is_for_heap(t->net, word, t->packet->words - t->at) ||
+	    !origin_of(t, word[0], &origin))
+		return 0;
+	if (gn__message_fetches(word[0]))
+		results += gn_device_result_words(word[0]);
+	if (results > GN_PACKET_WORDS)
+		return 0;
+	words = gn__message_words(word[0]);
+	memcpy(to, word, 8ull * words);
+	to[0] = gn__message_readdress(word[0], origin) | (word[0] & gn__message_first);
+	t->net->peer[origin].applied++;
+	t->results = results;
+	t->messages++;
+	t->words += words;
+	t->at += words;
+	return words;
+}
+
 uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at,
                          uint32_t *messages, int *other)
 {
 	struct gn_device *d = net->device;
-	const uint32_t ring = ring_of(packet->source), from = at;
-	struct gn_device_job *job = job_of(d, ring, d->ring[ring].next);
-	uint32_t words = 0, results = 0;
+	const uint32_t ring = ring_of(packet->source);
+	struct taking t = {net, packet, job_of(d, ring, d->ring[ring].next), passed, at, 0, 0, 0};
 
 	*messages = 0;
 	*other = !is_for_heap(net, packet->word + at, packet->words - at);
 	if (*other || is_full(&d->ring[ring]))
 		return 0;
-	while (at < packet->words && is_for_heap(net, packet->word + at, packet->words - at)) {
-		const uint64_t *word = packet->word + at, head = word[0];
-		const uint32_t count = gn__message_words(head), peer = gn__message_peer(head);
-		const uint32_t origin = passed ? packet->source : peer;
-
-		if (origin >= net->route.nodes || (passed && peer != net->route.node))
-			break;
-		if (gn__message_fetches(head)) {
-			results += gn_device_result_words(head);
-			if (results > GN_PACKET_WORDS)
-				break;
-		}
-		memcpy(job->word + words, word, 8ull * count);
-		job->word[words] = gn__message_readdress(head, origin) | (head & gn__message_first);
-		net->peer[origin].applied++;
-		words += count;
-		at += count;
-		++*messages;
-	}
-	*other = !words;
-	if (words)
-		submit(d, ring, GN_DEVICE_APPLY, words);
-	gn__count(&net->statistics.applied, *messages);
-	return at - from;
+	while (take_plain(&t) || take_one(&t))
+		;
+	*messages = t.messages;
+	*other = !t.words;
+	if (t.words)
+		submit(d, ring, GN_DEVICE_APPLY, t.words);
+	gn__count(&net->statistics.applied, t.messages);
+	return t.at - at;
 }
 
 int gn__device_is_done(const struct gn_net *net, uint32_t source)

@@ -4,10 +4,11 @@
  * because the GPU may be full of threads that wait for these changes.
  *
  * The network thread copies the messages for the heap from packets into jobs, in memory that host and GPU
- * reach. Each warp of the kernel does the jobs of its own ring, one after the other. Packets of one sender go
- * to one ring, so its messages stay in order. A warp fetches a job and applies its messages in parallel. It
- * passes a fence before a message that must come after those before it (gn__message_first): messages of
- * different logs, and messages that lanes have appended together, are unordered. The network thread itself
+ * reach. A team, which is a block of the kernel, does the jobs of its own ring, one after the other. Packets
+ * of one sender go to one ring, so its messages stay in order. A team fetches a job and applies its messages
+ * side by side. It passes a fence before a message that must come after those before it (gn__message_first):
+ * messages of different logs, and messages that lanes have appended together, are unordered. The teams never
+ * wait for each other. The network thread itself
  * applies all other messages: marks, replies, calls, and changes of the data that the host reaches. It does
  * so only after the jobs of the same sender. A job never waits, so the order of classes (packet.h) holds: the
  * room for the replies to a packet of requests is now tested after the job instead of before it.
@@ -29,7 +30,18 @@ extern "C" {
 
 struct gn_net;
 
-enum { GN_DEVICE_WARPS = 16, GN_DEVICE_DEPTH = 4 };
+/*
+ * The kernel has a block of threads for each ring of jobs, and one more; on a GPU these leave 15 of 16
+ * multiprocessors to the program, and several nodes may share it. The processors of a host emulate the
+ * threads, so there they are few.
+ */
+enum {
+	GN_DEVICE_TEAMS = 4,
+	GN_DEVICE_RINGS = GN_DEVICE_TEAMS + 1, /* the last is for tails */
+	GN_DEVICE_MOST_WARPS = 16,             /* of a block */
+	GN_DEVICE_CPU_WARPS = 3,
+	GN_DEVICE_DEPTH = 4 /* jobs of a ring */
+};
 
 enum gn_device_kind {
 	GN_DEVICE_APPLY, /* messages */
@@ -50,11 +62,14 @@ struct gn_device_job {
 
 struct gn_device_args {
 	struct gn_net_view net;    /* of the kernels */
-	struct gn_device_job *job; /* [GN_DEVICE_WARPS][GN_DEVICE_DEPTH] */
-	uint64_t *near;            /* [GN_DEVICE_WARPS][GN_PACKET_WORDS] in memory of the device */
+	struct gn_device_job *job; /* [GN_DEVICE_RINGS][GN_DEVICE_DEPTH] */
+	uint64_t *near;            /* [GN_DEVICE_TEAMS][GN_PACKET_WORDS] in memory of the device */
 };
 
 SIMT_KERNEL_DECLARE(gn_device_work);
+
+/* gn__device_shared_bytes - the shared memory of a block of gn_device_work. */
+uint32_t gn__device_shared_bytes(void);
 
 struct gn_device_zero_args {
 	uint64_t *word;
@@ -69,7 +84,7 @@ SIMT_FN uint32_t gn_device_result_words(uint64_t head)
 	return gn__message_kind(head) == GN__MESSAGE_BYTES ? (uint32_t)(gn__message_place(head) + 7) / 8 : 1;
 }
 
-/* The ring of jobs of one warp, as the host sees it. */
+/* A ring of jobs, as the host sees it. */
 struct gn_device_ring {
 	uint32_t next, oldest; /* tickets */
 	uint32_t at, result;   /* words of the oldest job up to which replies were posted */
@@ -79,7 +94,7 @@ struct gn_device {
 	struct gn_resident kernel;
 	struct gn_device_job *job;
 	uint64_t *near;
-	struct gn_device_ring ring[GN_DEVICE_WARPS];
+	struct gn_device_ring ring[GN_DEVICE_RINGS];
 };
 
 /*

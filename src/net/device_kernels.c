@@ -2,37 +2,62 @@
 /* device_kernels.c - the kernel that applies messages to a heap that the host does not reach. */
 #include <net/device.h>
 
-/* ---- changes: unordered messages are applied in parallel ---- */
+/* ---- a team: a block that does the jobs of one ring ---- */
 
-/* A warp at its job. */
+/* In the shared memory of a team's block. */
+struct meeting {
+	uint32_t kind, words;                    /* of the job */
+	uint32_t least[2][GN_DEVICE_MOST_WARPS]; /* of each warp, in this and in the next step */
+};
+
+/* A team at its job; the same in all of its threads. */
 struct work {
 	const struct gn_net_view *net;
 	const uint64_t *word; /* messages of the job, in memory of the device */
 	uint32_t words;
+	uint32_t step;    /* counts steps */
 	uint64_t *result; /* the next result */
-	uint32_t mask;    /* all lanes of the warp */
+	struct meeting *meeting;
 };
 
+/* The least value of all threads. Collective over the block. */
+SIMT_FN uint32_t least_of_all(struct work *w, uint32_t mine)
+{
+	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width;
+	uint32_t *least = w->meeting->least[w->step++ % 2];
+
+	if (!simt_lane())
+		least[simt_thread() / width] = mine;
+	simt_block_sync();
+	for (uint32_t k = 0; k < warps; k++)
+		mine = least[k] < mine ? least[k] : mine;
+	return mine;
+}
+
+/* ---- changes: unordered messages are applied side by side ---- */
+
 /*
- * The number of messages from `at` on that have the form of the first and may be applied in parallel with it.
- * Each lane tests one word as the head of its message; further on the word may be no head.
+ * The number of messages from `at` on that have the form of the first and may be applied side by side with
+ * it. Each thread tests one word as the head of its message; behind a message of another form the word may be
+ * no head, but then an earlier thread has found that message.
  */
-SIMT_FN uint32_t alike(const struct work *w, uint32_t at)
+SIMT_FN uint32_t alike(struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
-	const uint32_t words = gn__message_words(head), mine = at + simt_lane() * words;
+	const uint32_t words = gn__message_words(head), thread = simt_thread();
+	const uint32_t mine = at + thread * words, before = thread - simt_lane();
 	int fits = mine + words <= w->words;
 	uint32_t others;
 
-	if (fits && simt_lane()) {
+	if (fits && thread) {
 		const uint64_t other = w->word[mine];
 
 		fits = gn__message_words(other) == words && gn__message_kind(other) < GN__MESSAGE_BYTES &&
 		       gn__message_fetches(other) == gn__message_fetches(head) &&
 		       !gn__message_is_first(other);
 	}
-	others = w->mask & ~simt_ballot(w->mask, fits);
-	return others ? simt_first_lane(others) : simt_popcount(w->mask);
+	others = simt_whole_warp() & ~simt_ballot(simt_whole_warp(), fits);
+	return least_of_all(w, others ? before + simt_first_lane(others) : simt_block_threads());
 }
 
 SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
@@ -49,17 +74,17 @@ SIMT_FN uint64_t change(const struct gn_net_view *n, const uint64_t *word)
 	return gn__net_change_here(element, how, a, b, bytes, fetches);
 }
 
-/* Apply changes in parallel. Returns the number of words of the applied messages. */
+/* Apply changes side by side. Returns the number of words of the applied messages. */
 SIMT_FN uint32_t change_some(struct work *w, uint32_t at)
 {
 	const uint64_t head = w->word[at];
-	const uint32_t words = gn__message_words(head), count = alike(w, at), lane = simt_lane();
+	const uint32_t words = gn__message_words(head), count = alike(w, at), thread = simt_thread();
 
-	if (lane < count) {
-		const uint64_t before = change(w->net, w->word + at + lane * words);
+	if (thread < count) {
+		const uint64_t before = change(w->net, w->word + at + thread * words);
 
 		if (gn__message_fetches(head))
-			w->result[lane] = before;
+			w->result[thread] = before;
 	}
 	if (gn__message_fetches(head))
 		w->result += count;
@@ -70,7 +95,7 @@ SIMT_FN uint32_t change_some(struct work *w, uint32_t at)
 
 SIMT_FN void copy_bytes(char *to, const char *from, uint32_t bytes)
 {
-	for (uint32_t k = simt_lane(); k < bytes; k += simt_warp_width())
+	for (uint32_t k = simt_thread(); k < bytes; k += simt_block_threads())
 		to[k] = from[k];
 }
 
@@ -81,7 +106,7 @@ SIMT_FN void copy(char *to, const char *from, uint32_t bytes)
 	const uint64_t *source = (const uint64_t *)(const void *)from;
 	const uint32_t words = ((uintptr_t)to | (uintptr_t)from) % 8 ? 0 : bytes / 8;
 
-	for (uint32_t k = simt_lane(); k < words; k += simt_warp_width())
+	for (uint32_t k = simt_thread(); k < words; k += simt_block_threads())
 		target[k] = source[k];
 	copy_bytes(to + 8 * words, from + 8 * words, bytes - 8 * words);
 }
@@ -104,17 +129,29 @@ SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 /* ---- jobs ---- */
 
 /*
- * Order the next step behind this one: a thread that sees a change of the next step, by any lane, also sees
- * all changes of this step. The lanes synchronise first, so that each lane's fence also releases the changes
- * of the others.
+ * Order the next step behind this one: a thread that sees a change of the next step, by any thread of the
+ * team, also sees all changes of this step. The threads synchronise first, so that each thread's fence also
+ * releases the changes of the others.
  */
 SIMT_FN void step_on(const struct work *w)
 {
-	simt_warp_sync(w->mask);
+	simt_block_sync();
 	if (w->net->mapped)
 		simt_fence_acq_rel_sys();
 	else
 		simt_fence_acq_rel_dev();
+}
+
+/* Fetch the messages of a job: each warp takes a part of them. Collective over the block. */
+SIMT_FN void fetch(uint64_t *near, const uint64_t *word, uint32_t words)
+{
+	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width;
+	const uint32_t part = (words / warps + 2) & ~1u, from = simt_thread() / width * part;
+
+	if (from < words)
+		simt_copy(simt_whole_warp(), near + from, word + from,
+		          (8 * (words - from < part ? words - from : part) + 15) & ~15u);
+	simt_block_sync();
 }
 
 /*
@@ -122,11 +159,11 @@ SIMT_FN void step_on(const struct work *w)
  * @near  receives a copy of the messages first: reading them from host memory word by word would cost a round
  *        trip for each
  */
-SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint64_t *near, uint32_t mask)
+SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint64_t *near, struct meeting *m)
 {
-	struct work w = {n, near, job->words, job->result, mask};
+	struct work w = {n, near, m->words, 0, job->result, m};
 
-	simt_copy(mask, near, job->word, (8 * w.words + 15) & ~15u);
+	fetch(near, job->word, w.words);
 	for (uint32_t at = 0; at < w.words;) {
 		if (gn__message_is_first(w.word[at]))
 			step_on(&w);
@@ -136,47 +173,81 @@ SIMT_FN void apply(const struct gn_net_view *n, struct gn_device_job *job, uint6
 	step_on(&w);
 }
 
+/* Wait for the next job of a ring. A4: pairs with R4. */
+SIMT_FN void await(struct gn_device_job *job, uint32_t ticket)
+{
+	while (simt_load_acquire_sys_u32(&job->turn) != ticket + 1)
+		simt_relax();
+}
+
+/* The threads of a team do the jobs of their ring, one after the other, until the last. */
+SIMT_FN void do_jobs(const struct gn_net_view *n, struct gn_device_job *ring, uint64_t *near)
+{
+	struct meeting *m = (struct meeting *)simt_shared();
+	uint32_t kind = GN_DEVICE_APPLY;
+
+	for (uint32_t ticket = 0; kind != GN_DEVICE_END; ticket++) {
+		struct gn_device_job *job = &ring[ticket % GN_DEVICE_DEPTH];
+
+		if (!simt_thread()) {
+			await(job, ticket);
+			m->kind = job->kind;
+			m->words = job->words;
+		}
+		simt_block_sync();
+		kind = m->kind;
+		if (kind == GN_DEVICE_APPLY)
+			apply(n, job, near, m);
+		simt_block_sync();
+		if (!simt_thread())
+			simt_store_release_sys_u32(&job->done, ticket + 1); /* R5 */
+	}
+}
+
 SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *job)
 {
 	for (uint32_t k = simt_lane(); k < n->logs; k += simt_warp_width())
 		job->result[k] = simt_load_acquire_dev_u64(&n->log[k].tail);
 }
 
-/* Wait for the next job of this warp. Returns its kind. */
-SIMT_FN uint32_t next_job(struct gn_device_job *job, uint32_t ticket, uint32_t mask)
+/* A warp answers how far the logs are written, until the last job. */
+SIMT_FN void report_tails(const struct gn_net_view *n, struct gn_device_job *ring)
 {
-	uint32_t kind = 0;
-
-	if (!simt_lane()) {
-		while (simt_load_acquire_sys_u32(&job->turn) != ticket + 1) /* A4: pairs with R4 */
-			simt_relax();
-		kind = job->kind;
-	}
-	simt_warp_sync(mask);
-	return simt_shfl_u32(mask, kind, 0);
-}
-
-SIMT_FN void gn_device_work(const struct gn_device_args *a)
-{
-	const uint32_t width = simt_warp_width(), mask = width == 32 ? ~0u : (1u << width) - 1;
-	const uint64_t warp = simt_thread() / width;
-	struct gn_device_job *ring = a->job + warp * GN_DEVICE_DEPTH;
-	uint32_t kind = GN_DEVICE_APPLY;
+	uint32_t kind = GN_DEVICE_TAILS;
 
 	for (uint32_t ticket = 0; kind != GN_DEVICE_END; ticket++) {
 		struct gn_device_job *job = &ring[ticket % GN_DEVICE_DEPTH];
 
-		kind = next_job(job, ticket, mask);
-		if (kind == GN_DEVICE_APPLY)
-			apply(&a->net, job, a->near + warp * GN_PACKET_WORDS, mask);
-		else if (kind == GN_DEVICE_TAILS)
-			look_at_tails(&a->net, job);
-		simt_warp_sync(mask);
+		if (!simt_lane()) {
+			await(job, ticket);
+			kind = job->kind;
+		}
+		simt_warp_sync(simt_whole_warp());
+		kind = simt_shfl_u32(simt_whole_warp(), kind, 0);
+		if (kind == GN_DEVICE_TAILS)
+			look_at_tails(n, job);
+		simt_warp_sync(simt_whole_warp());
 		if (!simt_lane())
 			simt_store_release_sys_u32(&job->done, ticket + 1); /* R5 */
 	}
 }
+
+/* The block of each ring does its jobs; of the last block only the first warp has work. */
+SIMT_FN void gn_device_work(const struct gn_device_args *a)
+{
+	const uint32_t block = simt_block();
+
+	if (block + 1 < simt_blocks())
+		do_jobs(&a->net, a->job + block * GN_DEVICE_DEPTH, a->near + block * GN_PACKET_WORDS);
+	else if (simt_thread() < simt_warp_width())
+		report_tails(&a->net, a->job + block * GN_DEVICE_DEPTH);
+}
 SIMT_KERNEL(gn_device_work, struct gn_device_args)
+
+uint32_t gn__device_shared_bytes(void)
+{
+	return sizeof(struct meeting);
+}
 
 SIMT_FN void gn_device_zero(const struct gn_device_zero_args *a)
 {
