@@ -59,7 +59,7 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	q->k.clusters = (uint32_t)n->value[CLUSTERS];
 	q->k.iterations = (uint32_t)n->value[ITERATIONS];
 	q->k.seed = n->value[SEED];
-	n->config.heap_bytes = kmeans_heap(&q->k);
+	n->config.heap_bytes = n->config.shared_bytes = kmeans_heap(&q->k);
 	if (n->verify && (result_alloc(&q->k, &q->want) || kmeans_reference(&q->k, &q->want)))
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for the %llu points of the reference",
 		                    (unsigned long long)q->k.points);

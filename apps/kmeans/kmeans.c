@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kmeans/kmeans.h"
 
-#include <stdlib.h>
-
 #include "kmeans/kernels.h"
 #include "spread/run.h"
+
+static const uint64_t most_part_bytes = 256ull << 20; /* memory for sums of threads */
 
 uint64_t kmeans_heap(const struct kmeans *k)
 {
@@ -38,13 +38,26 @@ static int collect_sizes(struct gn_net *net, const struct kmeans_args *a, uint64
 	return gn_net_reduce_u64(gn_net_host(net), GN_ADD, sizes, a->k.clusters);
 }
 
+/*
+ * The threads of a launch. Each keeps sums of all clusters between its points and its messages; a GPU has so
+ * many threads that these would fill its memory if clusters are many.
+ */
+static uint32_t threads_of(struct gn_net *net, const struct kmeans *k)
+{
+	const uint64_t most = most_part_bytes / (8 * k->clusters * (k->dimensions + 1ull));
+	const uint32_t threads = spread_threads(net);
+
+	return threads < most ? threads : most > 256 ? (uint32_t)(most / 256 * 256) : 256;
+}
+
 /* All points join, all centres move. @totals  of all nodes */
 static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t totals[2], uint64_t *sizes)
 {
 	const uint64_t sum_bytes = 8ull * a->k.clusters * (a->k.dimensions + 1);
 	int rc;
 
-	rc = spread_launch_counting(net, &kmeans_join_kernel, 0, a, a->totals, 2, totals);
+	rc =
+	    spread_launch_counting(net, &kmeans_join_kernel, threads_of(net, &a->k), a, a->totals, 2, totals);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net)); /* all sums have come, nobody reads the centres */
 	for (uint32_t c = gn_net_node(net); c < a->k.clusters && !rc; c += gn_net_nodes(net))
@@ -82,27 +95,13 @@ static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_re
 	return rc ? rc : simt_move(m, result->centres, centre, bytes);
 }
 
-/* Sums that a launch's threads keep between its points and its messages; zero before and behind. */
-static int clear_parts(struct gn_net *net, struct kmeans_args *a)
-{
-	const uint64_t bytes = 8ull * a->k.clusters * (a->k.dimensions + 1) * spread_threads(net);
-	void *zero = calloc(1, bytes);
-	int rc = -GN_ENOMEM;
-
-	a->part = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE);
-	if (zero && a->part)
-		rc = simt_move(gn_net_machine(net), a->part, zero, bytes);
-	free(zero);
-	return rc;
-}
-
 int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result)
 {
 	struct simt_machine *m = gn_net_machine(net);
 	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
 	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions);
 	struct kmeans_args a;
-	int rc;
+	int rc = 0;
 
 	memset(&a, 0, sizeof a);
 	a.net = gn_net_device(net);
@@ -114,8 +113,10 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE);
 	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE);
 	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE);
-	rc = clear_parts(net, &a);
-	if (!rc && !(centre && a.sum && a.totals && a.point && a.joined))
+	/* zero, as simt_alloc gives it, before and behind each launch */
+	a.part = (uint64_t *)simt_alloc(
+	    m, 8ull * k->clusters * (k->dimensions + 1) * (threads_of(net, k) + 256), SIMT_DEVICE);
+	if (!(centre && a.sum && a.totals && a.point && a.joined && a.part))
 		rc = -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, result);

@@ -42,7 +42,7 @@ struct kmeans_result {
 	struct gn_net_statistics stats; /* of this node */
 };
 
-/* kmeans_heap - bytes of a node's heap that kmeans_run wants. */
+/* kmeans_heap - bytes that kmeans_run wants of a node's heap, and as many of its shared memory. */
 uint64_t kmeans_heap(const struct kmeans *k);
 
 /*

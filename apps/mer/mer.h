@@ -46,7 +46,10 @@ struct mer_result {
 	struct gn_net_statistics stats; /* of this node */
 };
 
-/* mer_heap - bytes of a node's heap that mer_build wants for a table of so many entries. */
+/*
+ * mer_heap - bytes that mer_build wants of a node's heap, and as many of its shared memory, for a table of so
+ * many entries.
+ */
 uint64_t mer_heap(uint64_t capacity);
 
 /*

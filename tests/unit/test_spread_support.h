@@ -19,9 +19,11 @@
 
 struct shape {
 	uint32_t nodes, columns, width;
+	uint32_t by_kernel; /* 1: as on a GPU */
 };
 
-static const struct shape shapes[] = {{1, 1, 1}, {1, 1, 32}, {2, 1, 32}, {4, 2, 1}, {8, 1, 1}, {8, 3, 32}};
+static const struct shape shapes[] = {{1, 1, 1, 0}, {1, 1, 32, 0}, {2, 1, 32, 0}, {4, 2, 1, 0},
+                                      {8, 1, 1, 0}, {8, 3, 32, 0}, {2, 1, 32, 1}};
 
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -37,12 +39,13 @@ static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(stru
 	options.columns = s->columns;
 	options.machine.warp_width = s->width;
 	options.machine.threads = 1;
-	options.heap_bytes = heap;
+	options.heap_bytes = options.shared_bytes = heap;
+	options.by_kernel = s->by_kernel;
 	options.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
 	rc = gn_net_run(&options, node, argument, &error);
 	if (rc)
-		fail_msg("%u nodes in %u columns, warps of %u: %s %s", s->nodes, s->columns, s->width,
-		         gn_error_name(rc), error.text);
+		fail_msg("%u nodes in %u columns, warps of %u%s: %s %s", s->nodes, s->columns, s->width,
+		         s->by_kernel ? ", by kernel" : "", gn_error_name(rc), error.text);
 }
 
 /* Many vertices of few edges, some of none, and hubs. */
