@@ -5,7 +5,7 @@
 set -u
 version=14
 cd -- "$1" || exit 1
-files=$(find include src apps bench examples scope sim tests tools -type f \
+files=$(find include src apps bench examples scope sim tests tools python -type f \
   \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cc' -o -name '*.hpp' \) | sort)
 [ "$(echo "$files" | wc -l)" -gt 100 ] || { echo 'few files found: the search is broken'; exit 1; }
 command -v expand >/dev/null || { echo 'no expand'; exit 1; }

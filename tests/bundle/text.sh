@@ -3,7 +3,7 @@
 set -u
 cd -- "$1" || exit 1
 status=0
-for file in $(find include src apps sim tools tests examples bench cmake -name '*.[ch]' -o -name '*.hpp' -o -name '*.cu' \
+for file in $(find include src apps sim tools tests examples bench cmake python -name '*.[ch]' -o -name '*.hpp' -o -name '*.cu' \
   -o -name '*.sh' -o -name '*.bash' -o -name '*.cmake' -o -name CMakeLists.txt) $(find debian -maxdepth 1 -type f) run; do
   if LC_ALL=C grep -nE '[[:space:]]$' "$file"; then
     echo "$file: white space at the end of a line"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores, caches, and views of host memory."""
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+
+import grapnel
+
+
+def test_a_file_keeps_what_was_written(file, machine):
+    with grapnel.open(f"file:{file}", "u4", (-1, 16), cache="64K", machine=machine) as array:
+        assert array.shape == (16384, 16) and array[100, 3] == 1603
+        array.scatter([5, 16383], np.full((2, 16), 9))
+        array.flush()
+    rows = np.fromfile(file, "u4").reshape(-1, 16)
+    assert rows[5].tolist() == rows[16383].tolist() == [9] * 16 and rows[6, 0] == 96
+
+
+def test_closing_flushes_and_discarding_does_not_have_to(file, machine):
+    array = grapnel.open(f"file:{file}", "u4", cache="64K", machine=machine)
+    array[7] = 1234
+    array.close()
+    assert np.fromfile(file, "u4")[7] == 1234
+    array = grapnel.open(f"file:{file}", "u4", cache="64K", machine=machine)
+    array[7] = 4321
+    array.discard()
+    assert array.closed and np.fromfile(file, "u4")[7] in (1234, 4321)
+
+
+def test_what_is_forgotten_is_closed(file, machine):
+    array = grapnel.open(f"file:{file}", "u4", cache="64K", machine=machine)
+    array[7] = 1234
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del array
+        gc.collect()
+    assert np.fromfile(file, "u4")[7] == 1234
+    grapnel.open(f"file:{file}", "u4", machine=machine).close()  # the lock of the file is free
+
+
+def test_an_offset_and_a_part_of_the_store(file, machine):
+    with grapnel.open(f"file:{file}?ro", "u4", (10, 3), offset=64, machine=machine) as array:
+        assert array[:].ravel().tolist() == list(range(16, 46))
+    with pytest.raises(grapnel.RangeError, match="."):
+        grapnel.open(f"file:{file}?ro", "u4", (1 << 18, 2), machine=machine)
+
+
+def test_an_npy_file(tmp_path, machine):
+    rows = np.random.default_rng(0).random((77, 5))
+    np.save(tmp_path / "rows.npy", rows)
+    offset = np.load(tmp_path / "rows.npy", mmap_mode="r").offset
+    with grapnel.open(f"file:{tmp_path}/rows.npy?ro", "f8", rows.shape, offset=offset, machine=machine) as array:
+        assert np.array_equal(array[:], rows)
+
+
+def test_parts_by_hand(machine):
+    with grapnel.Store("host:64K", machine) as store:
+        assert store.capacity == len(store) == 65536 and store.is_memory and not store.read_only
+        store.write(4, b"\1\2\3\4")
+        store.write(8, np.array([7], "u4"))
+        store.write(12, memoryview(bytearray(b"abcd"))[::-1])
+        assert store.read(3, 6) == b"\0\1\2\3\4\7" and store.read(12, 4) == b"dcba" and store.read(9, 0) == b""
+        with grapnel.Cache(store, "16K", page=512) as cache:
+            a = grapnel.Array(store, "u4", cache=cache)
+            b = grapnel.Array(store, "u1", (-1, 4), cache=cache, offset=8)
+            a[2] = 0x01020304
+            assert b[0].tolist() == [4, 3, 2, 1]  # one cache: each sees what the other wrote
+            with pytest.raises(grapnel.Error, match="close first"):
+                cache.close()
+            with pytest.raises(grapnel.Error, match="close first"):
+                store.close()
+            a.close(), b.close()
+        assert store.read(8, 1) == b"\4"
+
+
+def test_views_are_the_memory(machine):
+    array = grapnel.array(np.arange(100, dtype="f4").reshape(10, 10), cache="16K", machine=machine)
+    array[3] = 5
+    view = array.host()
+    assert view[3, 0] == 5 and view.shape == (10, 10)
+    view[4] = 6
+    array.cache.invalidate()
+    assert array[4, 0] == 6
+    again = np.from_dlpack(array.store)
+    assert again.view("f4")[40] == 6
+    memory = array.store.memory()
+    with pytest.raises(BufferError, match="in use"):
+        array.close()
+    del view
+    with pytest.raises(BufferError, match="in use"):
+        array.store.close()
+    del memory, again
+    array.close()
+    with pytest.raises(ValueError, match="closed"):
+        array.store.memory()
+
+
+def test_a_view_keeps_the_store(machine):
+    view = grapnel.array(np.arange(1000), machine=machine).host()
+    gc.collect()
+    assert view.sum() == 499500
+
+
+def test_files_are_no_memory(file, machine):
+    with grapnel.Store(f"file:{file}?ro", machine) as store:
+        assert not store.is_memory and store.read_only
+        with pytest.raises(TypeError, match="not host memory"):
+            store.memory()
+        with pytest.raises(grapnel.Error, match="."):
+            store.write(0, b"x")
+        assert store.read(4, 4) == b"\1\0\0\0" and store.stats()["reads"] >= 0
+
+
+def test_ranges_of_stores(machine):
+    with grapnel.Store("host:100", machine) as store:
+        for offset, count in [(-1, 1), (0, 101), (101, 0), (50, -1)]:
+            with pytest.raises(IndexError):
+                store.read(offset, count)
+        with pytest.raises(IndexError):
+            store.write(99, b"xy")
+        with pytest.raises(ValueError, match="read-only"):
+            store.readinto(0, b"xy")
+
+
+def test_bad_options(machine):
+    for options in [{"page": 700}, {"policy": "best"}, {"table": "x"}, {"ways": 99, "table": "sets"}, {"page": "x"}]:
+        with pytest.raises((grapnel.Error, ValueError), match="."):
+            grapnel.array([1, 2, 3], cache="16K", machine=machine, **options)
+    with pytest.raises((grapnel.Error, ValueError), match="."):
+        grapnel.array([1, 2, 3], cache="1 cow", machine=machine)
+    with pytest.raises(ValueError, match="no cache"):
+        grapnel.array([1, 2, 3], cache=0, page=512, machine=machine)
+    with pytest.raises(grapnel.Error, match="direct"):
+        grapnel.open("memq:1M", "u4", cache=0, machine=machine)
