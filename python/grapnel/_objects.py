@@ -128,8 +128,10 @@ class Machine(Closable):
 
 
 def _machine_name(name: Any) -> str:
-    name = str(name)
-    return "cuda:0" if name == "cuda" else name
+    kind, colon, number = str(name).partition(":")
+    if kind not in ("cpu", "cuda") or colon and (kind == "cpu" or not number.isdecimal()):
+        raise ValueError(f"there is no machine {str(name)!r}; give 'cpu', 'cuda' or such as 'cuda:1'")
+    return kind if kind == "cpu" else f"cuda:{int(number or 0)}"
 
 
 # The threads of a machine do not come along into a forked process: that one opens its own.
