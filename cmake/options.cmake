@@ -22,6 +22,11 @@ endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${gn_warnings}>" "$<$<COMPILE_LANGUAGE:C>:${gn_c_warnings}>")
 add_compile_definitions(_GNU_SOURCE)
 
+# Python loads its library late (detail/simt/base.h), and CUDA's runtime alone has a page of variables of each thread.
+if(GN_PYTHON)
+  add_compile_definitions(SIMT__TLS_MODEL="global-dynamic")
+endif()
+
 if(GN_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GN_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${GN_SANITIZE})

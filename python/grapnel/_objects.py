@@ -8,11 +8,13 @@ import os
 import sys
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _library as lib
 
+TYPE_CHECKING = False  # what importing typing would cost, every program would pay
 if TYPE_CHECKING:
+    from typing import Any, Iterable
+
     import numpy
     import torch
 

@@ -18,18 +18,6 @@ int gn__capture_of(uint64_t stream, uint64_t *capture)
 #if CUDART_VERSION >= 13000
 	const cudaError_t rc =
 	    cudaStreamGetCaptureInfo((cudaStream_t)(uintptr_t)stream, &status, &id, NULL, NULL, NULL, NULL);
-	int gn_flat_device_of(const void *address)
-	{
-		struct cudaPointerAttributes what;
-
-		if (cudaPointerGetAttributes(&what, address) != cudaSuccess) {
-			cudaGetLastError();
-			return -1;
-		}
-		return what.type == cudaMemoryTypeDevice || what.type == cudaMemoryTypeManaged ? what.device
-		                                                                               : -1;
-	}
-
 #else
 	const cudaError_t rc =
 	    cudaStreamGetCaptureInfo_v2((cudaStream_t)(uintptr_t)stream, &status, &id, NULL, NULL, NULL);
@@ -61,6 +49,17 @@ void *gn__host_address(void *address)
 		return NULL;
 	}
 	return what.type == cudaMemoryTypeHost ? what.hostPointer : NULL;
+}
+
+int gn_flat_device_of(const void *address)
+{
+	struct cudaPointerAttributes what;
+
+	if (cudaPointerGetAttributes(&what, address) != cudaSuccess) {
+		cudaGetLastError();
+		return -1;
+	}
+	return what.type == cudaMemoryTypeDevice || what.type == cudaMemoryTypeManaged ? what.device : -1;
 }
 
 #else

@@ -107,8 +107,11 @@ static int64_t new_cache(struct gn__object *const *on, unsigned count, const str
 	struct gn_error error;
 	int rc;
 
-	for (unsigned k = 0; k < count; k++)
+	for (unsigned k = 0; k < count; k++) {
 		store[k] = on[k + 1]->store;
+		if (on[k + 1]->machine != on[0]->machine)
+			return gn__publish(o, gn__failed(-GN_EINVAL, 0, -1, "a store is of another machine"));
+	}
 	gn__lock(on[0]);
 	rc = o ? gn_cache_create(&o->cache, on[0]->machine->machine, store, count, options, &error)
 	       : -GN_ENOMEM;
@@ -247,7 +250,9 @@ static int make_array(struct gn__object *o, struct gn__object *store, struct gn_
 	options.offset = o->offset;
 	options.count = o->rows * o->elements;
 	options.element_bytes = o->element_bytes;
-	o->machine = store->machine;
+	if (store->machine != o->machine || (cache && cache->machine != o->machine))
+		return gn__failed(-GN_EINVAL, 0, -1,
+		                  "the store or the cache is of another machine; open it on this one");
 	if (!o->rows || !o->elements || options.count / o->elements != o->rows)
 		return gn__failed(-GN_EINVAL, 0, -1, "an array has 1 row or more, of 1 element or more");
 	return gn_array_create(&o->array, o->machine->machine, &options, &error) ? gn__failed_as(&error) : 0;
@@ -266,6 +271,7 @@ int64_t gn_flat_array(int64_t machine, int64_t cache, int64_t store, uint64_t of
 		o->rows = rows;
 		o->elements = elements;
 		o->element_bytes = element_bytes;
+		o->machine = on[0]->machine;
 		gn__lock(on[0]);
 		rc = gn__publish(o, make_array(o, on[1], on[2]));
 		pthread_mutex_unlock(&on[0]->machine->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <simt/check.h>
 
-static __thread int checking __attribute__((tls_model("initial-exec")));
+static __thread int checking __attribute__((tls_model(SIMT__TLS_MODEL)));
 
 void simt__check_switch_on(int on)
 {

@@ -83,8 +83,16 @@ struct simt__lane {
 	void *shared;       /* the block's shared memory */
 };
 
+/*
+ * The fast model for variables of a thread. A library that a program loads late may find no room for it: such
+ * a one is compiled with another model.
+ */
+#ifndef SIMT__TLS_MODEL
+#define SIMT__TLS_MODEL "initial-exec"
+#endif
+
 #if !defined(__CUDA_ARCH__)
-extern __thread struct simt__lane *simt__self __attribute__((tls_model("initial-exec")));
+extern __thread struct simt__lane *simt__self __attribute__((tls_model(SIMT__TLS_MODEL)));
 #endif
 
 /*
