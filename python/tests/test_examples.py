@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples run, and say that what they read is right."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import MACHINE
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "python"
+
+
+@pytest.mark.parametrize("options", [[], ["--file", "table.bin"]])
+def test_table_lookup(tmp_path, options):
+    if MACHINE != "cpu":
+        pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "table_lookup.py", "--machine", MACHINE, "--rows", "20000",
+                           "--batches", "20", *options], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "are right" in done.stdout, done.stderr
