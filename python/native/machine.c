@@ -60,6 +60,7 @@ void gn__machine_end(struct gn__machine *m)
 	for (unsigned k = 0; k < m->ways; k++) {
 		gn_gather_destroy(m->way[k].gather);
 		simt_stream_destroy(m->way[k].adopted);
+		gn__term_end(m->way[k].term);
 	}
 	gn_gather_destroy(m->own);
 	if (m->machine) {

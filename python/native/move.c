@@ -15,17 +15,26 @@ static struct gn__way *find_way(struct gn__machine *m, uint64_t stream, uint64_t
 	return NULL;
 }
 
+/* A workspace that nobody has taken, or whose graph has ended. */
 static struct gn__way *spare_way(struct gn__machine *m)
 {
 	for (unsigned k = 0; k < m->ways; k++)
 		if (!m->way[k].taken)
 			return &m->way[k];
+	for (unsigned k = 0; k < m->ways; k++)
+		if (m->way[k].taken && m->way[k].term && simt_load_acquire_sys_u32(&m->way[k].term->ended)) {
+			gn__term_end(m->way[k].term);
+			simt_stream_destroy(m->way[k].adopted);
+			m->way[k].term = NULL;
+			m->way[k].taken = 0;
+			return &m->way[k];
+		}
 	return NULL;
 }
 
 /*
  * Two batches at once sort in two workspaces. A stream's batches follow one another. A graph is launched on
- * any stream, so each capture has a workspace of its own, for ever.
+ * any stream, so each capture has a workspace of its own, as long as there is the graph.
  */
 int gn__way_of(struct gn__machine *m, uint64_t stream, struct gn__way **way)
 {
@@ -50,6 +59,7 @@ int gn__way_of(struct gn__machine *m, uint64_t stream, struct gn__way **way)
 	(*way)->taken = 1;
 	(*way)->stream = stream;
 	(*way)->capture = capture;
+	(*way)->term = capture ? gn__term_of(stream) : NULL;
 	return 0;
 }
 

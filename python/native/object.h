@@ -13,9 +13,15 @@ enum gn__kind { GN__FREE, GN__MACHINE, GN__STORE, GN__CACHE, GN__ARRAY };
 
 enum { GN__WAYS = 1024, GN__PARENTS = GN_CACHE_STORES + 1 };
 
+/* A graph and its workspace: whichever ends last frees this. */
+struct gn__term {
+	uint32_t ended; /* how many of the two have */
+};
+
 /* The workspace of a stream, or of one capture of a stream. */
 struct gn__way {
 	int taken;
+	struct gn__term *term;    /* of a capture; NULL: as long as the machine */
 	uint64_t stream, capture; /* capture 0: the stream itself */
 	struct simt_stream *adopted;
 	struct gn_gather *gather;
@@ -76,6 +82,12 @@ int gn__add_way(struct gn__machine *m);
 
 /* gn__capture_of - the number of the capture that a stream is in; 0: in none. On cuda. */
 int gn__capture_of(uint64_t stream, uint64_t *capture);
+
+/* gn__term_of - the term of the graph into which a stream is captured; NULL: it cannot be told. */
+struct gn__term *gn__term_of(uint64_t stream);
+
+/* gn__term_end - one of the two has ended; NULL is nothing. Any thread. */
+void gn__term_end(struct gn__term *term);
 
 /* gn__device_wait - wait for all that a GPU has been given to do. */
 int gn__device_wait(int device);

@@ -3,6 +3,7 @@
 
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -328,6 +329,48 @@ def test_many_captures(floats):
         graph.replay()
     array.synchronize()
     assert out[1, 0] == 32 / 7
+
+
+@only_cuda
+def test_workspaces_of_graphs_come_back(floats):
+    """More captures, one after the other, than there may be workspaces."""
+    rows, _ = floats
+    with grapnel.Machine(MACHINE, batch=64, streams=3) as machine, grapnel.array(rows, machine=machine) as array:
+        index, out = on_device(1, 2), torch.empty(2, 16, device=DEVICE)
+        for k in range(50):
+            graph = torch.cuda.CUDAGraph()
+            for _ in range(200):  # the end of a graph is told by another thread
+                try:
+                    with torch.cuda.graph(graph):
+                        array.gather(index, out)
+                    break
+                except grapnel.Error as why:
+                    assert why.name == "GN_ENOBUFS"
+                    graph = torch.cuda.CUDAGraph()
+                    time.sleep(0.01)
+            index += 1
+            graph.replay()
+            torch.cuda.synchronize()
+            assert torch.equal(out.cpu(), rows[k + 2:k + 4])
+            del graph
+
+
+@only_cuda
+def test_a_capture_without_a_workspace(floats):
+    rows, _ = floats
+    with grapnel.Machine(MACHINE, batch=64, streams=0) as machine, grapnel.array(rows, machine=machine) as array:
+        index, out = on_device(1, 2), torch.empty(2, 16, device=DEVICE)
+        with pytest.raises(grapnel.Error, match="reserve"):
+            with torch.cuda.graph(torch.cuda.CUDAGraph()):
+                array.gather(index, out)
+        array.gather(index, out)
+        machine.reserve(1)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            array.gather(index, out)
+        graph.replay()
+        array.synchronize()
+        assert torch.equal(out.cpu(), rows[1:3])
 
 
 @only_cuda
