@@ -122,7 +122,8 @@ int gn_flat_gather(int64_t array, uint64_t stream, const uint64_t *index, uint64
 int gn_flat_scatter(int64_t array, uint64_t stream, const uint64_t *index, uint64_t count, const void *rows);
 
 /*
- * gn_flat_gather_host, gn_flat_scatter_host - the same with any memory of the host, and wait.
+ * gn_flat_gather_host, gn_flat_scatter_host - the same with any memory of the host, and wait. On cuda after
+ * all that the device has been given to do.
  * @index  NULL: row k of the batch is row first + k * step
  */
 int gn_flat_gather_host(int64_t array, const uint64_t *index, int64_t first, int64_t step, uint64_t count,

@@ -232,7 +232,9 @@ static int move_host(int64_t array, int scatter, const struct numbers *n, uint64
 		return gn_flat_failure()->code;
 	gn__lock(o);
 	c.gather = o->machine->own;
-	rc = gn__check(o);
+	/* What streams were given before comes before, as the order of the caller's program says. */
+	rc = o->machine->is_cuda ? gn__settle(o->machine) : 0;
+	rc = rc ? rc : gn__check(o);
 	if (!rc && !o->machine->is_cuda && n->index) {
 		rc = launch_and_wait(&c, n->index, rows, count);
 	} else if (!rc && count) {

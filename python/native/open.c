@@ -127,11 +127,13 @@ int64_t gn_flat_cache(int64_t machine, const int64_t *stores, unsigned count, ui
                       uint32_t page_bytes, int policy, int table, uint32_t ways, uint64_t budget_bytes,
                       int statistics, const char *peers)
 {
-	struct gn__object *on[GN__PARENTS] = {gn__take(machine, GN__MACHINE)};
+	struct gn__object *on[GN__PARENTS];
 	struct gn_cache_options options;
-	unsigned taken = on[0] != NULL;
-	int64_t rc = gn_flat_failure()->code;
+	unsigned taken = 0;
+	int64_t rc;
 
+	if (!count || count > GN_CACHE_STORES)
+		return gn__failed(-GN_EINVAL, 0, -1, "a cache has 1 to 8 stores; give so many");
 	memset(&options, 0, sizeof options);
 	options.bytes = bytes;
 	options.page_bytes = page_bytes;
@@ -141,15 +143,10 @@ int64_t gn_flat_cache(int64_t machine, const int64_t *stores, unsigned count, ui
 	options.budget_bytes = budget_bytes;
 	options.statistics = statistics;
 	options.peers = peers;
-	if (!count || count > GN_CACHE_STORES)
-		rc = gn__failed(-GN_EINVAL, 0, -1, "a cache has 1 to 8 stores; give so many");
-	else
-		while (taken && taken <= count && (on[taken] = gn__take(stores[taken - 1], GN__STORE)))
-			taken++;
-	if (taken == count + 1)
-		rc = new_cache(on, count, &options);
-	else if (count && count <= GN_CACHE_STORES)
-		rc = gn_flat_failure()->code;
+	while (taken <= count &&
+	       (on[taken] = taken ? gn__take(stores[taken - 1], GN__STORE) : gn__take(machine, GN__MACHINE)))
+		taken++;
+	rc = taken > count ? new_cache(on, count, &options) : gn_flat_failure()->code;
 	while (taken)
 		gn__put(on[--taken]);
 	return rc;

@@ -76,6 +76,20 @@ def test_parts_by_hand(machine):
         assert store.read(8, 1) == b"\4"
 
 
+def test_a_cache_of_several_stores(machine):
+    with grapnel.Store("host:64K", machine) as a, grapnel.Store("host:32K", machine) as b:
+        with grapnel.Cache([a, b], "16K", page=512) as cache:
+            with grapnel.Array(a, "u4", cache=cache) as x, grapnel.Array(b, "u4", cache=cache) as y:
+                x[7], y[7] = 1, 2
+                assert x[7] == 1 and y[7] == 2
+        assert a.read(28, 4) == b"\1\0\0\0" and b.read(28, 4) == b"\2\0\0\0"
+        for stores in [[], [a] * 9, [a, grapnel.Store("host:4K", grapnel.Machine("cpu"))]]:
+            with pytest.raises((grapnel.Error, ValueError), match="."):
+                grapnel.Cache(stores, "16K", page=512)
+        with pytest.raises(grapnel.Error):
+            grapnel.Array(b, "u4", cache=grapnel.Cache(a, "16K", page=512))
+
+
 def test_views_are_the_memory(machine):
     array = grapnel.array(np.arange(100, dtype="f4").reshape(10, 10), cache="16K", machine=machine)
     array[3] = 5
