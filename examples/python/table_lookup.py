@@ -4,12 +4,12 @@
 
     python table_lookup.py [--machine cuda] [--rows 1000000] [--file table.bin]
 
-The table lies in host memory, or in a file. Each batch asks for some rows, a tenth of which are popular, through a cache of
-an eighth of the table. The rows that come are checked.
+The table lies in host memory, or in a file. Half of the rows that a batch asks for are in the first tenth of the table, which is
+fetched into the cache before. The cache has an eighth of the table. The rows that come are checked.
 
-Expected output, with other numbers of hits:
+Expected output, with about these numbers:
     100000 rows of 256 bytes, host memory; a cache of 3 MiB
-    200 batches of 2048 rows are right; 34 % of the accesses found their page in the cache
+    200 batches of 2048 rows are right; the cache counted 225549 hits and fetched 2 MiB
 """
 
 import argparse
@@ -77,11 +77,11 @@ def main():
     table, where = make_table(options)
     with table:
         print(f"{options.rows} rows of 256 bytes, {where}; a cache of {table.cache.stats()['frame_bytes'] >> 20} MiB")
+        table.prefetch(0, options.rows // 10)  # gathers from host memory leave the cache as it is
         (look_up if options.machine == "cpu" else look_up_tensors)(table, options)
         counted = table.stats()["cache"]
-        hits = 100 * counted["hits"] // max(1, counted["hits"] + counted["misses"])
-        print(f"{options.batches} batches of {options.batch} rows are right; {hits} % of the accesses found their "
-              "page in the cache")
+        print(f"{options.batches} batches of {options.batch} rows are right; the cache counted {counted['hits']} hits and "
+              f"fetched {counted['fetched_bytes'] >> 20} MiB")
 
 
 if __name__ == "__main__":
