@@ -48,7 +48,8 @@ struct sim_config {
 	struct sim_config_l1 l1v, l1s;
 	uint64_t l1_invalidate;
 	struct sim_config_cache l2;
-	uint64_t dram_page, dram_channels, dram_banks, dram_row_bytes, dram_clock, dram_front, dram_burst;
+	uint64_t dram_page, dram_queue, dram_write_buffer, dram_channels, dram_banks, dram_row_bytes,
+	    dram_clock, dram_front, dram_burst;
 	uint64_t dram_cl, dram_cwl, dram_rcd, dram_rp, dram_ras, dram_rrd, dram_rtp, dram_wr;
 	uint64_t rdma_cycles;
 	uint64_t net_gpus_per_switch, net_ports, net_flit_bytes, net_encoding, net_clock, net_scale_latency;

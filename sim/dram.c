@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dram.c - rows, banks and the bus of a channel. */
+/* dram.c - the requests of a channel, and which goes next. */
 #include <sim/dram.h>
 
-#include <grapnel/error.h>
+#include <sim/parts.h>
 #include <stdlib.h>
 
 int sim_dram_init(struct sim_dram *d, const struct sim_config *c)
 {
+	const uint64_t requests = c->l2.mshr + c->dram_write_buffer;
+
 	d->bank = (struct sim_dram_bank *)calloc(c->dram_banks, sizeof *d->bank);
-	if (!d->bank)
+	d->all = (struct sim_dram_request *)calloc(requests, sizeof *d->all);
+	if (!d->bank || !d->all)
 		return -GN_ENOMEM;
 	for (uint64_t k = 0; k < c->dram_banks; k++)
 		d->bank[k].row = UINT64_MAX;
+	for (uint64_t k = 0; k < requests; k++) {
+		d->all[k].channel = d;
+		d->all[k].next = d->free;
+		d->free = &d->all[k];
+	}
 	return 0;
 }
 
 void sim_dram_fini(struct sim_dram *d)
 {
 	free(d->bank);
+	free(d->all);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -25,46 +34,185 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the cycle in which the row can be read or written. */
-static uint64_t open_row(struct sim_dram *d, struct sim_dram_bank *b, const struct sim_config *c,
-                         uint64_t now, uint64_t row)
+/* ---- what banks and the bus do ---- */
+
+static void open_row(struct sim_dram *d, struct sim_dram_bank *b, const struct sim_config *c, uint64_t now,
+                     uint64_t row)
 {
 	uint64_t at = later(now, b->ready);
 
-	if (b->row == row)
-		return at;
 	if (b->row != UINT64_MAX)
-		at = later(at, b->opened + c->dram_ras * c->dram_clock) + c->dram_rp * c->dram_clock;
+		at = later(now, b->precharge) + c->dram_rp * c->dram_clock;
 	at = later(at, d->activate);
 	d->activate = at + c->dram_rrd * c->dram_clock;
-	b->opened = at;
 	b->row = row;
-	return at + c->dram_rcd * c->dram_clock;
+	b->ready = at + c->dram_rcd * c->dram_clock;
+	b->precharge = at + c->dram_ras * c->dram_clock;
 }
 
-static void close_row(struct sim_dram_bank *b, const struct sim_config *c)
+static uint64_t wait_of(const struct sim_config *c, bool write)
 {
-	b->ready = later(b->ready, b->opened + c->dram_ras * c->dram_clock) + c->dram_rp * c->dram_clock;
-	b->row = UINT64_MAX;
+	return (write ? c->dram_cwl : c->dram_cl) * c->dram_clock;
 }
 
-uint64_t sim_dram_access(struct sim_dram *d, const struct sim_config *c, uint64_t now, uint64_t place,
-                         int write)
+/* The cycle in which a request to an open row can be read or written: its data then finds the bus free. */
+static uint64_t column_at(const struct sim_dram *d, const struct sim_dram_request *r,
+                          const struct sim_config *c)
 {
-	uint64_t lines = c->dram_row_bytes / 64, clock = c->dram_clock;
-	/* neighbours share an open row; where rows are closed they are in other banks */
-	uint64_t unit = c->dram_page == SIM_DRAM_OPEN ? place / lines : place;
-	struct sim_dram_bank *b = &d->bank[unit % c->dram_banks];
-	uint64_t at = open_row(d, b, c, now + c->dram_front, place / lines / c->dram_banks);
-	uint64_t wait = (write ? c->dram_cwl : c->dram_cl) * clock, data = later(at + wait, d->bus),
-	         end = data + c->dram_burst * clock;
+	return later(d->bank[r->bank].ready + wait_of(c, r->write), d->bus) - wait_of(c, r->write);
+}
+
+/* Its row is open and the bus is free. Returns the cycle in which its data has moved. */
+static uint64_t move(struct sim_dram *d, const struct sim_dram_request *r, const struct sim_config *c,
+                     uint64_t now)
+{
+	struct sim_dram_bank *b = &d->bank[r->bank];
+	const uint64_t end = now + wait_of(c, r->write) + c->dram_burst * c->dram_clock;
 
 	d->bus = end;
-	d->busy += c->dram_burst * clock;
-	b->ready = data - wait + c->dram_burst * clock;
+	b->ready = now + c->dram_burst * c->dram_clock;
+	b->precharge = later(b->precharge,
+	                     r->write ? end + c->dram_wr * c->dram_clock : now + c->dram_rtp * c->dram_clock);
 	if (c->dram_page == SIM_DRAM_CLOSED) {
-		b->ready = write ? end + c->dram_wr * clock : data - wait + c->dram_rtp * clock;
-		close_row(b, c);
+		b->ready = b->precharge + c->dram_rp * c->dram_clock;
+		b->row = UINT64_MAX;
 	}
 	return end;
+}
+
+/* ---- what the controller chooses ---- */
+
+static void open_rows(struct sim_domain *m, struct sim_dram *d)
+{
+	uint64_t left = m->config->dram_queue;
+
+	d->looks++;
+	for (struct sim_dram_request *r = d->oldest; r && left; r = r->next, left--)
+		if (d->bank[r->bank].row == r->row)
+			d->bank[r->bank].wanted = d->looks;
+	left = m->config->dram_queue;
+	for (struct sim_dram_request *r = d->oldest; r && left; r = r->next, left--) {
+		struct sim_dram_bank *b = &d->bank[r->bank];
+
+		if (b->wanted == d->looks)
+			continue;
+		open_row(d, b, m->config, m->clock.now, r->row);
+		b->wanted = d->looks;
+	}
+}
+
+/* The link to the request that is ready first; its row is open. NULL: there is none. */
+static struct sim_dram_request **first_ready(const struct sim_domain *m, struct sim_dram *d, uint64_t *at)
+{
+	struct sim_dram_request **first = NULL;
+	uint64_t left = m->config->dram_queue;
+
+	*at = UINT64_MAX;
+	for (struct sim_dram_request **r = &d->oldest; *r && left; r = &(*r)->next, left--) {
+		uint64_t cycle;
+
+		if (d->bank[(*r)->bank].row != (*r)->row)
+			continue;
+		cycle = column_at(d, *r, m->config);
+		if (cycle < *at) {
+			*at = cycle;
+			first = r;
+		}
+	}
+	return first;
+}
+
+static void give_back(struct sim_domain *m, struct sim_dram *d, struct sim_dram_request *r)
+{
+	r->next = d->free;
+	d->free = r;
+	if (!r->write)
+		return;
+	d->writes--;
+	if (d->write_left)
+		d->write_left(m, d);
+}
+
+static void issue(struct sim_domain *m, struct sim_dram *d, struct sim_dram_request **link)
+{
+	struct sim_dram_request *r = *link;
+	const uint64_t end = move(d, r, m->config, m->clock.now);
+
+	*link = r->next;
+	if (r->done)
+		sim_clock_at(&m->clock, r->done, end, r->fire);
+	if (r->event.fire)
+		r->gone = true;
+	else
+		give_back(m, d, r);
+}
+
+static void again(struct sim_domain *m, struct sim_event *e);
+
+/* All that can go in this cycle goes; who is ready next looks again then. */
+static void run(struct sim_domain *m, struct sim_dram *d)
+{
+	struct sim_dram_request **link;
+	uint64_t at;
+
+	open_rows(m, d);
+	while ((link = first_ready(m, d, &at)) && at <= m->clock.now) {
+		issue(m, d, link);
+		open_rows(m, d);
+	}
+	if (link && !(*link)->event.fire)
+		sim_clock_at(&m->clock, &(*link)->event, at, again);
+}
+
+static void again(struct sim_domain *m, struct sim_event *e)
+{
+	struct sim_dram_request *r = (struct sim_dram_request *)(void *)e;
+
+	if (r->gone)
+		give_back(m, r->channel, r);
+	run(m, r->channel);
+}
+
+/* A request has come through the controller's front: it is the youngest. */
+static void arrive(struct sim_domain *m, struct sim_event *e)
+{
+	struct sim_dram_request *r = (struct sim_dram_request *)(void *)e, **end = &r->channel->oldest;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = r;
+	run(m, r->channel);
+}
+
+/* Neighbours share an open row; where rows are closed they are in other banks. */
+static struct sim_dram_request *request(struct sim_domain *m, struct sim_dram *d, uint64_t place, bool write)
+{
+	const struct sim_config *c = m->config;
+	const uint64_t lines = c->dram_row_bytes / 64;
+	struct sim_dram_request *r = d->free;
+
+	d->free = r->next;
+	r->next = NULL;
+	r->done = NULL;
+	r->row = place / lines / c->dram_banks;
+	r->bank = (uint32_t)((c->dram_page == SIM_DRAM_OPEN ? place / lines : place) % c->dram_banks);
+	r->write = write;
+	r->gone = false;
+	sim_clock_at(&m->clock, &r->event, m->clock.now + c->dram_front, arrive);
+	return r;
+}
+
+void sim_dram_read(struct sim_domain *m, struct sim_dram *d, uint64_t place, struct sim_event *done,
+                   sim_event_fn *fire)
+{
+	struct sim_dram_request *r = request(m, d, place, false);
+
+	r->done = done;
+	r->fire = fire;
+}
+
+void sim_dram_write(struct sim_domain *m, struct sim_dram *d, uint64_t place)
+{
+	d->writes++;
+	request(m, d, place, true);
 }

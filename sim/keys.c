@@ -115,7 +115,11 @@ static const struct sim_key keys[] = {
     NUMBER("l2.fill_cycles", l2.fill_cycles, 1, 1000, "12", "cycles from a line's arrival to the answer"),
     NUMBER("l2.mshr", l2.mshr, 1, 1024, "64", "lines for which a bank of the L2 cache asks at a time"),
 
-    WORD("dram.page", dram_page, "closed open", "closed", "whether a row is closed after each access"),
+    WORD("dram.page", dram_page, "closed open", "open", "whether a row is closed after each access"),
+    NUMBER("dram.queue", dram_queue, 1, 4096, "32",
+           "requests that the controller of a channel chooses from, the oldest; 1: in the order of arrival"),
+    NUMBER("dram.write_buffer", dram_write_buffer, 1, 4096, "64",
+           "lines that wait to be written in a channel"),
     NUMBER("dram.channels", dram_channels, 1, 256, "16", "channels of a GPU; as many as l2.banks"),
     NUMBER("dram.banks", dram_banks, 1, 1024, "16", "banks of a channel"),
     BYTES("dram.row", dram_row_bytes, 64, 1 << 20, "2K", "bytes of a row"),

@@ -12,32 +12,40 @@ static void filled(struct sim_domain *m, struct sim_event *e)
 	sim_bank_fill(m, (struct sim_bank *)entry->owner, entry);
 }
 
-static uint64_t dram(struct sim_domain *m, struct sim_bank *b, uint64_t line, int write)
+static void count(struct sim_domain *m, uint64_t *kind)
 {
 	m->stats.dram_transactions++;
-	++*(write ? &m->stats.dram_writes : &m->stats.dram_reads);
+	++*kind;
 	m->stats.dram_busy_cycles += m->config->dram_burst * m->config->dram_clock;
-	return sim_dram_access(&b->gpu->l2.dram[b->number], m->config, m->clock.now,
-	                       sim_bank_place(b->size, line), write);
 }
 
 static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
 	struct sim_mshr_entry *e = &b->mshr.entry[entry];
 
-	sim_clock_at(&m->clock, &e->event, dram(m, b, b->mshr.line[entry], 0), filled);
+	count(m, &m->stats.dram_reads);
+	sim_dram_read(m, &b->gpu->l2.dram[b->number], sim_bank_place(b->size, b->mshr.line[entry]), &e->event,
+	              filled);
 }
 
 static void write_back(struct sim_domain *m, struct sim_bank *b, uint64_t line)
 {
-	dram(m, b, line, 1);
+	count(m, &m->stats.dram_writes);
+	sim_dram_write(m, &b->gpu->l2.dram[b->number], sim_bank_place(b->size, line));
 }
 
 static bool has_room(const struct sim_domain *m, const struct sim_bank *b)
 {
-	(void)m;
-	(void)b;
-	return true;
+	return sim_dram_has_room(&b->gpu->l2.dram[b->number], m->config);
+}
+
+/* A bank may wait for room in the write buffer. */
+static void write_left(struct sim_domain *m, struct sim_dram *d)
+{
+	struct sim_bank *b = (struct sim_bank *)d->owner;
+
+	if (b->in.first)
+		sim_bank_run(m, b);
 }
 
 static bool pass_write(struct sim_domain *m, struct sim_bank *b, struct sim_access *a)
@@ -72,6 +80,8 @@ static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 	b->has_room = has_room;
 	b->write_back = write_back;
 	b->pass_write = pass_write;
+	g->l2.dram[k].owner = b;
+	g->l2.dram[k].write_left = write_left;
 	return r ? r : sim_dram_init(&g->l2.dram[k], m->config);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grapnel sim paper: every experiment of DualOpt's sections 3 and 6, beside what the paper says came of it.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +11,25 @@
 const char *const paper_workloads[PAPER_WORKLOADS] = {"atax", "bfs", "bicg", "pr", "spmv", "km", "mm",
                                                       "mt",   "st",  "bs",   "sc", "aes",  "fir"};
 
-static const char *const quick_sizes[PAPER_WORKLOADS] = {
-    "1024", "16384,8", "1024", "2048,.005,4", "4096,.004", "4096,1", "256",
-    "512",  "512",     "4096", "254",         "65536",     "65536"};
-static const char *const full_sizes[PAPER_WORKLOADS] = {
-    "1024", "65536,16", "1024",  "8192,.002,8", "32768,.0005", "16384,5", "512",
-    "2048", "1024",     "65536", "1022",        "1048576",     "1048576"};
+/*
+ * Data of at most 1/16, 1/4, 1 and 4 times the L2 of four GPUs (8 MB), in powers of two; bs, whose passes
+ * grow with the logarithm squared, and aes, which computes most, have 1/32 and 1/8 of that.
+ */
+const char *const paper_sizes[PAPER_WORKLOADS][PAPER_SIZES] = {
+    {"256", "512", "1024", "2048"},
+    {"4096,16", "16384,16", "65536,16", "262144,16"},
+    {"256", "512", "1024", "2048"},
+    {"2048,.0078125,2", "8192,.001953125,2", "32768,.00048828125,2", "131072,.0001220703125,2"},
+    {"2048,.0078125", "8192,.001953125", "32768,.00048828125", "131072,.0001220703125"},
+    {"1024,5", "4096,5", "16384,5", "65536,5"},
+    {"128", "256", "512", "1024"},
+    {"256", "512", "1024", "2048"},
+    {"256", "512", "1024", "2048"},
+    {"4096", "16384", "65536", "262144"},
+    {"254", "510", "1022", "2046"},
+    {"65536", "262144", "1048576", "4194304"},
+    {"65536", "262144", "1048576", "4194304"},
+};
 
 struct variant {
 	const char *opt;
@@ -30,16 +44,14 @@ static const struct variant variants[PAPER_VARIANTS] = {
     {"cache", {{NULL, NULL}}},
     {"dualopt", {{NULL, NULL}}},
     {"cache", {{"rdma_cache.size", "64M"}}},
-    {"none", {{"net.clock", "2"}, {"net.scale_latency", "yes"}}},
-    {"none", {{"net.clock", "4"}, {"net.scale_latency", "yes"}}},
-    {"none", {{"net.clock", "8"}, {"net.scale_latency", "yes"}}},
-    {"none", {{"net.clock", "16"}, {"net.scale_latency", "yes"}}},
-    {"none", {{"net.clock", "2"}}},
-    {"dualopt", {{"net.clock", "2"}}},
-    {"none", {{"net.clock", "4"}}},
-    {"dualopt", {{"net.clock", "4"}}},
-    {"none", {{"net.clock", "8"}}},
-    {"none", {{"net.clock", "16"}}},
+    {"none", {{"net.clock", "x1/2"}}},
+    {"none", {{"net.clock", "x2"}}},
+    {"dualopt", {{"net.clock", "x2"}}},
+    {"none", {{"net.clock", "x4"}}},
+    {"dualopt", {{"net.clock", "x4"}}},
+    {"none", {{"net.clock", "x8"}}},
+    {"none", {{"net.clock", "x16"}}},
+    {"none", {{"net.clock", "x32"}}},
     {"none", {{"gpus", "8"}}},
     {"dualopt", {{"gpus", "8"}}},
     {"none", {{"gpus", "16"}}},
@@ -151,29 +163,51 @@ static struct tool_sim base_of(const struct request *q)
 	for (uint32_t k = 0; k < q->sim.configs; k++)
 		s.config[s.configs++] = q->sim.config[k];
 	s.sets = 0;
-	s.set[s.sets++] = q->quick ? "decide.window=2000" : "decide.warmup_cycles=100000";
+	if (q->quick) {
+		s.set[s.sets++] = "decide.window=2000";
+		s.set[s.sets++] = "decide.warmup_cycles=0";
+	}
 	for (uint32_t k = 0; k < q->sim.sets; k++)
 		s.set[s.sets++] = q->sim.set[k];
 	return s;
 }
 
+/* "x2" of net.clock: twice the machine's own, within what the key may be. */
+static const char *clock_of(const struct paper *p, const char *value, char *text, size_t bytes)
+{
+	const bool half = !strcmp(value, "x1/2");
+	uint64_t clock = p->clock;
+
+	if (*value != 'x')
+		return value;
+	clock = half ? clock / 2 : clock * strtoull(value + 1, NULL, 10);
+	snprintf(text, bytes, "%" PRIu64, clock < 1 ? 1 : clock > 64 ? 64 : clock);
+	return text;
+}
+
 int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const char *opt,
               const char *const (*set)[2])
 {
+	char text[32];
 	const int k = sim_jobs_add(&p->jobs, sim_workload_find(paper_workloads[w]), base);
 	int rc = k < 0 ? k : sim_jobs_vary(&p->jobs, (uint32_t)k, "size", p->size[w]);
 
 	rc = rc ? rc : sim_jobs_vary(&p->jobs, (uint32_t)k, "opt", opt);
 	for (unsigned n = 0; set && n < PAPER_MOST_SETS && !rc && set[n][0]; n++)
-		rc = sim_jobs_vary(&p->jobs, (uint32_t)k, set[n][0], set[n][1]);
+		rc = sim_jobs_vary(&p->jobs, (uint32_t)k, set[n][0],
+		                   clock_of(p, set[n][1], text, sizeof text));
 	return rc;
 }
 
 static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
 {
 	const struct tool_sim base = base_of(q);
-	int rc = 0;
+	struct sim_config config;
+	int rc = tool_sim_configure(&base, &config, e);
 
+	if (rc)
+		return rc;
+	p->clock = config.net_clock;
 	for (uint32_t w = 0; w < PAPER_WORKLOADS && !rc; w++)
 		for (uint32_t v = 0; v < PAPER_VARIANTS && !rc; v++)
 			rc = paper_add(p, &base, w, variants[v].opt, variants[v].set);
@@ -238,7 +272,7 @@ int tool_sim_paper(int argc, char **argv)
 	p.folder = q.folder;
 	p.quick = q.quick;
 	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
-		p.size[w] = q.size[w] ? q.size[w] : q.quick ? quick_sizes[w] : full_sizes[w];
+		p.size[w] = q.size[w] ? q.size[w] : paper_sizes[w][q.quick ? PAPER_QUICK : PAPER_FULL];
 	rc = add_all(&p, &q, &e);
 	rc = rc ? rc : sim_jobs_run(&p.jobs, q.folder, q.jobs, &e);
 	rc = rc ? rc : write_report(&p, &e);

@@ -16,6 +16,9 @@ extern "C" {
 /* In the paper's order: 5 cache-insensitive, 6 cache-friendly, 2 local. */
 enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SETS = 3 };
 
+/* Places in the row of a workload's sizes: what --quick and the whole report take for all other figures. */
+enum { PAPER_SIZES = 4, PAPER_QUICK = 1, PAPER_FULL = 2 };
+
 enum paper_variant {
 	PAPER_BASE,
 	PAPER_BYPASS,
@@ -24,16 +27,14 @@ enum paper_variant {
 	PAPER_CACHE,
 	PAPER_DUALOPT,
 	PAPER_IDEAL,
-	PAPER_CLOCK2,
-	PAPER_CLOCK4,
-	PAPER_CLOCK8,
-	PAPER_CLOCK16,
+	PAPER_LINKS_HALF,
 	PAPER_LINKS2,
 	PAPER_LINKS2_DUALOPT,
 	PAPER_LINKS4,
 	PAPER_LINKS4_DUALOPT,
 	PAPER_LINKS8,
 	PAPER_LINKS16,
+	PAPER_LINKS32,
 	PAPER_GPUS8,
 	PAPER_GPUS8_DUALOPT,
 	PAPER_GPUS16,
@@ -59,6 +60,7 @@ struct paper {
 	struct sim_jobs jobs;
 	const char *folder;
 	bool quick;
+	uint64_t clock; /* net.clock of the machine that is compared */
 	const char *size[PAPER_WORKLOADS];
 	uint32_t answers; /* the first job of other answers; 0: they are not run */
 	FILE *report;
@@ -67,6 +69,7 @@ struct paper {
 };
 
 extern const char *const paper_workloads[PAPER_WORKLOADS];
+extern const char *const paper_sizes[PAPER_WORKLOADS][PAPER_SIZES];
 
 /*
  * paper_add - a simulation of workload w with a preset and keys over base; set NULL, or at most

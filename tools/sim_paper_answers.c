@@ -18,8 +18,10 @@ struct answer {
 
 static const struct answer answers[] = {
     {"as chosen", BOTH, {{NULL, NULL}}},
-    {"bandwidth of a link, 16 GB/s", BOTH, {{"net.clock", "2"}}},
-    {"", BOTH, {{"net.clock", "4"}}},
+    {"bandwidth of a link, 32 GB/s", BOTH, {{"net.clock", "x1/2"}}},
+    {"", BOTH, {{"net.clock", "x2"}}},
+    {"rows of DRAM stay open", BOTH, {{"dram.page", "closed"}}},
+    {"requests of ready rows first", BOTH, {{"dram.queue", "1"}}},
     {"encoding, 25 %", BOTH, {{"net.encoding_percent", "0"}}},
     {"header, 4 bytes", BOTH, {{"net.header_bytes", "8"}}},
     {"", BOTH, {{"net.header_bytes", "8"}, {"codec.packet_bytes", "68"}}},

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aes - AES-256 in ECB mode (Hetero-Mark; FIPS-197). An item encrypts 16 bytes, byte by byte: 16 loads, 14
- * rounds of 16 look-ups in the S-box and 4 words of the expanded key, 16 stores.
+ * aes - AES-256 in ECB mode (Hetero-Mark; FIPS-197). An item encrypts 16 bytes: one load, 14 rounds of 16
+ * look-ups in the S-box, one store.
  *
- * From the source: grid, placement, accesses; key words are scalar loads. Each GPU has a key and an S-box of
- * its own: with one for all, half of the accesses would be remote, and the paper has it local. Not fitted.
+ * Instructions, accesses and waits are those of the compiled kernel that MGPUSim runs: the first round's key
+ * is a scalar load, those of the other rounds are vector loads of one line. All GPUs use one key and one
+ * S-box, which are read from another GPU once for each L1.
  */
 #include <sim/workloads/support.h>
 
@@ -15,7 +16,7 @@ enum { GROUP = 64, BLOCK = 16, ROUNDS = 14, KEY_WORDS = 4 * (ROUNDS + 1) };
 struct aes {
 	uint32_t blocks;
 	uint32_t launches;
-	struct sim_buffer data, key[SIM_MOST_GPUS], sbox[SIM_MOST_GPUS];
+	struct sim_buffer data, key, sbox;
 	uint8_t *plain;
 };
 
@@ -26,34 +27,42 @@ static uint8_t twice(uint8_t x)
 	return (uint8_t)(x << 1 ^ (x >> 7) * 0x1b);
 }
 
-static void add_key(struct sim_wave *w, const struct aes *a, uint32_t round, bytes_of state)
+static void add_key(const struct aes *a, uint32_t round, bytes_of state)
 {
-	for (uint32_t c = 0; c < 4; c++) {
-		const uint32_t key = sim_scalar_u32(w, &a->key[sim_wave_gpu(w)], 4 * round + c);
+	for (uint32_t k = 0; k < BLOCK; k++)
+		for (uint32_t l = 0; l < SIM_LANES; l++)
+			state[k][l] ^=
+			    (uint8_t)(((const uint32_t *)a->key.host)[4 * round + k / 4] >> 8 * (3 - k % 4));
+}
 
-		for (uint32_t r = 0; r < 4; r++)
-			for (uint32_t l = 0; l < SIM_LANES; l++)
-				state[4 * c + r][l] ^= (uint8_t)(key >> 8 * (3 - r));
-	}
-	sim_valu(w, 16);
-	sim_salu(w, 8);
+/* The 16 bytes of a round's key, the same for all lanes. */
+static void load_key(struct sim_wave *w, const struct aes *a, uint64_t lanes, uint32_t round)
+{
+	uint32_t at[SIM_LANES];
+	float unused[SIM_LANES][4];
+
+	for (uint32_t l = 0; l < SIM_LANES; l++)
+		at[l] = 4 * round;
+	sim_load_f32x4(w, lanes, &a->key, at, unused);
 }
 
 static void substitute(struct sim_wave *w, const struct aes *a, uint64_t lanes, bytes_of state)
 {
+	static const uint32_t before[BLOCK] = {16, 0, 0, 0, 0, 14, 0, 0, 0, 0, 13, 0, 0, 0, 0, 3};
 	uint32_t at[SIM_LANES];
 
 	for (uint32_t k = 0; k < BLOCK; k++) {
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			at[l] = state[k][l];
-		sim_valu(w, 2);
-		sim_load_u8(w, lanes, &a->sbox[sim_wave_gpu(w)], at, state[k]);
+		sim_valu(w, before[k]);
+		sim_load_u8(w, lanes, &a->sbox, at, state[k]);
 	}
-	sim_wait(w, 0);
+	sim_valu(w, 2);
+	sim_salu(w, 4);
 }
 
 /* Row r of the state turns left by r; byte r + 4c is row r of column c. */
-static void shift_rows(struct sim_wave *w, bytes_of state)
+static void shift_rows(bytes_of state)
 {
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
 		uint8_t was[BLOCK];
@@ -63,10 +72,9 @@ static void shift_rows(struct sim_wave *w, bytes_of state)
 		for (uint32_t k = 0; k < BLOCK; k++)
 			state[k][l] = was[(k + 4 * (k % 4)) % BLOCK];
 	}
-	sim_valu(w, 12);
 }
 
-static void mix_columns(struct sim_wave *w, bytes_of state)
+static void mix_columns(bytes_of state)
 {
 	for (uint32_t c = 0; c < BLOCK; c += 4)
 		for (uint32_t l = 0; l < SIM_LANES; l++) {
@@ -79,38 +87,89 @@ static void mix_columns(struct sim_wave *w, bytes_of state)
 			state[c + 2][l] = s2 ^ all ^ twice(s2 ^ s3);
 			state[c + 3][l] = s3 ^ all ^ twice(s3 ^ s0);
 		}
-	sim_valu(w, 92);
+}
+
+/* The columns' arithmetic, as look-ups of the S-box come in, and the round's key. */
+static void mix(struct sim_wave *w, const struct aes *a, uint64_t lanes, uint32_t round, bytes_of state)
+{
+	mix_columns(state);
+	sim_salu(w, 1);
+	sim_valu(w, 4);
+	sim_wait(w, 10);
+	sim_valu(w, 4);
+	sim_wait(w, 5);
+	sim_valu(w, 4);
+	sim_wait(w, 0);
+	sim_valu(w, 62);
+	sim_salu(w, 4);
+	load_key(w, a, lanes, round);
+	sim_valu(w, 7);
+	sim_salu(w, 2);
+	sim_wait(w, 0);
+	sim_valu(w, 61);
+	add_key(a, round, state);
+}
+
+/* Words of the items' blocks: big-endian bytes as they lie in memory. */
+static void load_blocks(struct sim_wave *w, const struct aes *a, uint64_t lanes, const uint32_t *at,
+                        bytes_of state)
+{
+	float word[SIM_LANES][4] = {{0}};
+
+	sim_load_f32x4(w, lanes, &a->data, at, word);
+	for (uint32_t l = 0; l < SIM_LANES; l++)
+		for (uint32_t k = 0; k < BLOCK; k++)
+			state[k][l] = ((const uint8_t *)word[l])[k];
+}
+
+static void store_blocks(struct sim_wave *w, const struct aes *a, uint64_t lanes, const uint32_t *at,
+                         bytes_of state)
+{
+	float word[SIM_LANES][4];
+
+	for (uint32_t l = 0; l < SIM_LANES; l++)
+		for (uint32_t k = 0; k < BLOCK; k++)
+			((uint8_t *)word[l])[k] = state[k][l];
+	sim_store_f32x4(w, lanes, &a->data, at, (const float(*)[4])word);
+}
+
+static void first_round(struct sim_wave *w, const struct aes *a, uint64_t lanes, const uint32_t *at,
+                        bytes_of state)
+{
+	sim_salu(w, 5);
+	sim_scalar_u32(w, &a->key, 0);
+	sim_salu(w, 2);
+	sim_valu(w, 7);
+	load_blocks(w, a, lanes, at, state);
+	sim_salu(w, 14);
+	sim_valu(w, 8);
+	sim_wait(w, 0);
+	sim_valu(w, 21);
+	sim_salu(w, 1);
+	add_key(a, 0, state);
 }
 
 static void kernel(struct sim_wave *w, const void *arguments)
 {
 	const struct aes *a = (const struct aes *)arguments;
-	uint32_t block[SIM_LANES], at[SIM_LANES];
+	uint32_t at[SIM_LANES];
 	bytes_of state = {{0}};
-	const uint64_t lanes = sim_items(w, block, a->blocks);
+	const uint64_t lanes = sim_items(w, at, a->blocks);
 
-	sim_salu(w, 9);
-	sim_valu(w, 8);
-	for (uint32_t k = 0; k < BLOCK; k++) {
-		for (uint32_t l = 0; l < SIM_LANES; l++)
-			at[l] = BLOCK * block[l] + k;
-		sim_load_u8(w, lanes, &a->data, at, state[k]);
-	}
-	sim_wait(w, 0);
-	add_key(w, a, 0, state);
+	for (uint32_t l = 0; l < SIM_LANES; l++)
+		at[l] *= BLOCK / 4;
+	first_round(w, a, lanes, at, state);
 	for (uint32_t round = 1; round <= ROUNDS; round++) {
 		substitute(w, a, lanes, state);
-		shift_rows(w, state);
+		shift_rows(state);
 		if (round < ROUNDS)
-			mix_columns(w, state);
-		add_key(w, a, round, state);
-		sim_salu(w, 3);
+			mix(w, a, lanes, round, state);
 	}
-	for (uint32_t k = 0; k < BLOCK; k++) {
-		for (uint32_t l = 0; l < SIM_LANES; l++)
-			at[l] = BLOCK * block[l] + k;
-		sim_store_u8(w, lanes, &a->data, at, state[k]);
-	}
+	load_key(w, a, lanes, ROUNDS);
+	sim_wait(w, 0);
+	add_key(a, ROUNDS, state);
+	sim_valu(w, 32);
+	store_blocks(w, a, lanes, at, state);
 }
 
 /* ---- tables, by FIPS-197 4.2, 5.1.1 and 5.2 ---- */
@@ -167,8 +226,8 @@ static void expand_key(const uint8_t *sbox, uint32_t *word)
 static void reference(const struct aes *a, const uint8_t *plain, uint8_t *out)
 {
 	static const uint8_t matrix[4][4] = {{2, 3, 1, 1}, {1, 2, 3, 1}, {1, 1, 2, 3}, {3, 1, 1, 2}};
-	const uint8_t *sbox = (const uint8_t *)a->sbox[0].host;
-	const uint32_t *key = (const uint32_t *)a->key[0].host;
+	const uint8_t *sbox = (const uint8_t *)a->sbox.host;
+	const uint32_t *key = (const uint32_t *)a->key.host;
 	uint8_t s[4][4], t[4][4];
 
 	for (uint32_t k = 0; k < BLOCK; k++)
@@ -193,14 +252,11 @@ static void reference(const struct aes *a, const uint8_t *plain, uint8_t *out)
 
 static int buffers(struct aes *a, struct sim_memory *memory, struct gn_error *error)
 {
-	const struct sim_wanted wanted = {&a->data, (uint64_t)a->blocks * BLOCK, SIM_DISTRIBUTED};
-	int rc = sim_buffers(memory, "aes", &wanted, 1, error);
+	const struct sim_wanted wanted[] = {{&a->data, (uint64_t)a->blocks * BLOCK, SIM_DISTRIBUTED},
+	                                    {&a->key, 4 * KEY_WORDS, SIM_INTERLEAVED},
+	                                    {&a->sbox, 256, SIM_INTERLEAVED}};
 
-	for (uint32_t g = 0; g < sim_memory_gpus(memory) && !rc; g++) {
-		rc = sim_memory_alloc(memory, 4 * KEY_WORDS, SIM_ON_ONE, g, &a->key[g]);
-		rc = rc ? rc : sim_memory_alloc(memory, 256, SIM_ON_ONE, g, &a->sbox[g]);
-	}
-	return rc;
+	return sim_buffers(memory, "aes", wanted, 3, error);
 }
 
 /* The key of FIPS-197's example C.3. */
@@ -229,8 +285,7 @@ static int create(void **state, const struct sim_request *request, struct sim_me
 	a->plain = (uint8_t *)sim_state((size_t)a->blocks * BLOCK, "aes", error);
 	if (!a->plain || buffers(a, memory, error))
 		return -GN_ENOMEM;
-	for (uint32_t g = 0; g < sim_memory_gpus(memory); g++)
-		fill_tables((uint8_t *)a->sbox[g].host, (uint32_t *)a->key[g].host);
+	fill_tables((uint8_t *)a->sbox.host, (uint32_t *)a->key.host);
 	/* The first block is the plaintext of FIPS-197's example C.3, the rest is drawn. */
 	for (uint32_t k = 0; k < a->blocks * BLOCK; k++)
 		a->plain[k] = k < BLOCK ? (uint8_t)(k * 0x11) : (uint8_t)sim_random(&random);

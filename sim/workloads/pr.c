@@ -3,7 +3,8 @@
  * pr - page rank (Hetero-Mark): y = A x again and again, A's columns add up to 1. A wavefront takes a row:
  * its lanes step over the entries, and add up their sums in local memory.
  *
- * From the source: grid, placement, accesses, the tree in local memory. Not fitted.
+ * Instructions, accesses and waits are those of the compiled kernel that MGPUSim runs: it stores a zero and
+ * the sum of each row, and needs no barriers, because a work-group is one wavefront.
  */
 #include <sim/workloads/support.h>
 
@@ -23,49 +24,54 @@ static void add_products(struct sim_wave *w, const struct pr *p, const struct si
 	uint32_t at[SIM_LANES], column[SIM_LANES] = {0};
 	float value[SIM_LANES] = {0}, rank[SIM_LANES] = {0};
 
+	sim_salu(w, 4);
+	sim_valu(w, 9);
 	for (; begin < end; begin += SIM_LANES) {
 		const uint64_t lanes =
 		    end - begin < SIM_LANES ? (UINT64_C(1) << (end - begin)) - 1 : UINT64_MAX;
 
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			at[l] = begin + l;
-		sim_valu(w, 5);
 		sim_load_u32(w, lanes, &p->column, at, column);
-		sim_load_f32(w, lanes, &p->value, at, value);
-		sim_wait(w, 1);
-		sim_valu(w, 5);
-		sim_load_f32(w, lanes, x, column, rank);
+		sim_valu(w, 6);
+		sim_salu(w, 1);
 		sim_wait(w, 0);
 		sim_valu(w, 3);
-		sim_salu(w, 4);
+		sim_load_f32(w, lanes, x, column, rank);
+		sim_load_f32(w, lanes, &p->value, at, value);
+		sim_valu(w, 2);
+		sim_wait(w, 0);
+		sim_valu(w, 1);
+		sim_salu(w, 2);
 		for (uint32_t l = 0; l < SIM_LANES; l++)
 			sum[l] += lanes >> l & 1 ? value[l] * rank[l] : 0;
 	}
+	sim_salu(w, 2);
+	sim_lds(w, 1);
 }
 
-/* As the source does: a barrier a level, though the group is one wavefront. */
 static void add_up(struct sim_wave *w, float *sum)
 {
-	sim_lds(w, 1);
-	sim_barrier(w);
+	sim_salu(w, 3);
+	sim_valu(w, 1);
 	for (uint32_t apart = SIM_LANES / 2; apart; apart /= 2) {
 		for (uint32_t l = 0; l < apart; l++)
 			sum[l] += sum[l + apart];
-		sim_valu(w, 4);
-		sim_lds(w, 3);
-		sim_salu(w, 3);
-		sim_barrier(w);
+		sim_valu(w, 6);
+		sim_lds(w, 2);
+		sim_salu(w, apart > 2 ? 4 : apart);
 	}
 }
 
-static uint32_t uniform_u32(struct sim_wave *w, const struct sim_buffer *b, uint32_t element)
+/* The entries of a row are from its offset to the next: 8 bytes, for all lanes alike. */
+static void load_offsets(struct sim_wave *w, const struct pr *p, uint32_t row, uint32_t *begin, uint32_t *end)
 {
-	uint32_t index[SIM_LANES], value[SIM_LANES];
+	const uint32_t index[SIM_LANES] = {row, row + 1};
+	uint32_t value[SIM_LANES];
 
-	for (uint32_t l = 0; l < SIM_LANES; l++)
-		index[l] = element;
-	sim_load_u32(w, UINT64_MAX, b, index, value);
-	return value[0];
+	sim_load_u32(w, 3, &p->offset, index, value);
+	*begin = value[0];
+	*end = value[1];
 }
 
 static void kernel(struct sim_wave *w, const void *arguments)
@@ -76,17 +82,19 @@ static void kernel(struct sim_wave *w, const void *arguments)
 	float sum[SIM_LANES] = {0};
 	uint32_t begin, end;
 
-	sim_salu(w, 10);
-	sim_valu(w, 9);
+	sim_salu(w, 12);
+	sim_valu(w, 16);
 	sim_store_f32(w, 1, y, row, sum);
-	begin = uniform_u32(w, &p->offset, row[0]);
-	end = uniform_u32(w, &p->offset, row[0] + 1);
-	sim_wait(w, 0);
+	load_offsets(w, p, row[0], &begin, &end);
 	sim_valu(w, 3);
-	add_products(w, p, x, begin, end, sum);
-	add_up(w, sum);
+	sim_salu(w, 1);
 	sim_lds(w, 1);
+	sim_wait(w, 0);
 	sim_valu(w, 2);
+	sim_salu(w, 2);
+	if (begin < end)
+		add_products(w, p, x, begin, end, sum);
+	add_up(w, sum);
 	sim_store_f32(w, 1, y, row, sum);
 }
 
