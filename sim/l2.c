@@ -19,19 +19,24 @@ static void count(struct sim_domain *m, uint64_t *kind)
 	m->stats.dram_busy_cycles += m->config->dram_burst * m->config->dram_clock;
 }
 
+/* The number of a line in its channel, whichever GPU that is of. */
+static uint64_t place_of(const struct sim_bank *b, uint64_t line)
+{
+	return sim_bank_place(b->size, line & ((1ull << SIM_HOME_BIT) - 1));
+}
+
 static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
 	struct sim_mshr_entry *e = &b->mshr.entry[entry];
 
 	count(m, &m->stats.dram_reads);
-	sim_dram_read(m, &b->gpu->l2.dram[b->number], sim_bank_place(b->size, b->mshr.line[entry]), &e->event,
-	              filled);
+	sim_dram_read(m, &b->gpu->l2.dram[b->number], place_of(b, b->mshr.line[entry]), &e->event, filled);
 }
 
 static void write_back(struct sim_domain *m, struct sim_bank *b, uint64_t line)
 {
 	count(m, &m->stats.dram_writes);
-	sim_dram_write(m, &b->gpu->l2.dram[b->number], sim_bank_place(b->size, line));
+	sim_dram_write(m, &b->gpu->l2.dram[b->number], place_of(b, line));
 }
 
 static bool has_room(const struct sim_domain *m, const struct sim_bank *b)

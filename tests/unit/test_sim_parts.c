@@ -130,21 +130,64 @@ static void test_granules(void **state)
 
 /* ---- DRAM ---- */
 
-static uint64_t dram_cycles(const struct sim_config *c, uint32_t lines, uint32_t step)
-{
+/* A channel that is kept full: as soon as a line has come the next one is asked for. */
+struct traffic {
+	struct sim_event done[64]; /* first: of each read under way */
+	struct sim_domain m;
 	struct sim_dram d;
-	uint64_t end = 0;
+	uint64_t place, step, left, reads_left, last;
+	uint64_t (*place_of)(uint64_t number); /* NULL: step apart */
+};
 
-	memset(&d, 0, sizeof d);
-	assert_int_equal(sim_dram_init(&d, c), 0);
-	for (uint64_t k = 0; k < lines; k++)
-		end = sim_dram_access(&d, c, 0, k * step, 0);
-	assert_int_equal(d.busy, lines * c->dram_burst * c->dram_clock);
-	sim_dram_fini(&d);
-	return end;
+static struct traffic traffic;
+
+static void next_line(struct traffic *t, struct sim_event *done);
+
+static void came(struct sim_domain *m, struct sim_event *e)
+{
+	traffic.last = m->clock.now;
+	traffic.reads_left--;
+	next_line(&traffic, e);
 }
 
-static void test_dram(void **state)
+static void next_line(struct traffic *t, struct sim_event *done)
+{
+	if (!t->left)
+		return;
+	t->left--;
+	sim_dram_read(&t->m, &t->d, t->place_of ? t->place_of(t->place) : t->place * t->step, done, came);
+	t->place++;
+}
+
+/* Cycles of some reads, 64 at a time. */
+static uint64_t traffic_cycles(const struct sim_config *c, uint64_t lines, uint64_t step,
+                               uint64_t (*place_of)(uint64_t number))
+{
+	struct traffic *t = &traffic;
+	int stop = 0;
+
+	memset(t, 0, sizeof *t);
+	t->m.config = c;
+	t->left = t->reads_left = lines;
+	t->step = step;
+	t->place_of = place_of;
+	assert_int_equal(sim_dram_init(&t->d, c), 0);
+	for (uint32_t k = 0; k < 64; k++)
+		next_line(t, &t->done[k]);
+	while (t->m.clock.waiting)
+		sim_clock_run(&t->m.clock, &t->m, &stop, t->m.clock.now + 1000);
+	assert_int_equal(t->reads_left, 0);
+	assert_null(t->d.oldest);
+	sim_dram_fini(&t->d);
+	return t->last;
+}
+
+static uint64_t dram_cycles(const struct sim_config *c, uint64_t lines, uint64_t step)
+{
+	return traffic_cycles(c, lines, step, NULL);
+}
+
+static void test_dram_times(void **state)
 {
 	struct sim_config c;
 	uint64_t front, row;
@@ -152,16 +195,95 @@ static void test_dram(void **state)
 	(void)state;
 	sim_config_init(&c);
 	front = c.dram_front;
+	row = c.dram_row_bytes / 64 * c.dram_banks;
 	/* one access: activate, read, data; tRCD + tCL + one clock of 2 cycles */
 	assert_int_equal(dram_cycles(&c, 1, 1), front + (7 + 7 + 1) * 2);
-	/* one bank, closed each time: tRAS + tRP between activates */
+	/* another row of the bank: tRAS after the first activate precharge, activate, read */
+	assert_int_equal(dram_cycles(&c, 2, row), front + (17 + 7 + 7 + 7 + 1) * 2);
+	/* one bank, another row each time: tRAS + tRP between activates */
+	assert_int_equal(dram_cycles(&c, 11, row) - dram_cycles(&c, 1, 1), 10 * (17 + 7) * 2);
+	c.dram_page = SIM_DRAM_CLOSED;
 	assert_int_equal(dram_cycles(&c, 11, 16) - dram_cycles(&c, 1, 1), 10 * (17 + 7) * 2);
-	/* the bus: 64 bytes in 2 cycles are 32 GB/s a channel at 1 GHz, 512 GB/s for 16 */
-	c.dram_page = SIM_DRAM_OPEN;
-	assert_in_range(dram_cycles(&c, 100000, 1), 200000, 200000 * 101 / 100);
-	/* an open row of another: precharge, activate, read */
-	row = c.dram_row_bytes / 64 * c.dram_banks;
-	assert_int_equal(dram_cycles(&c, 2, (uint32_t)row), front + (17 + 7 + 7 + 7 + 1) * 2);
+}
+
+/* Eight streams in turn, each in other rows of the same bank. */
+static uint64_t of_eight(uint64_t number)
+{
+	return number % 8 * 32 * 16 * 100 + number / 8;
+}
+
+static uint64_t drawn(uint64_t number)
+{
+	return (number * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
+}
+
+/*
+ * The bus: 64 bytes in 2 cycles are 32 GB/s a channel at 1 GHz, 512 GB/s for 16. With the settings as they
+ * are shipped a stream gets all of it. Lines of any rows get half: tRRD, 4 cycles, is between activates.
+ */
+static void test_dram_peak(void **state)
+{
+	const uint64_t lines = 100000, bus = 2 * lines, activates = 4 * lines;
+	struct sim_config c;
+
+	(void)state;
+	sim_config_init(&c);
+	assert_int_equal(c.dram_page, SIM_DRAM_OPEN);
+	assert_in_range(dram_cycles(&c, lines, 1), bus, bus * 101 / 100);
+	assert_in_range(traffic_cycles(&c, lines, 1, drawn), activates, activates * 101 / 100);
+	c.dram_page = SIM_DRAM_CLOSED;
+	assert_in_range(dram_cycles(&c, lines, 1), activates, activates * 101 / 100);
+}
+
+/* Streams that meet in a bank: four lines of each are in the queue of 32, so a row serves four and not one.
+ */
+static void test_dram_ready_first(void **state)
+{
+	const uint64_t lines = 100000;
+	struct sim_config c;
+	uint64_t ready, arrival;
+
+	(void)state;
+	sim_config_init(&c);
+	ready = traffic_cycles(&c, lines, 1, of_eight);
+	c.dram_queue = 1;
+	arrival = traffic_cycles(&c, lines, 1, of_eight);
+	assert_in_range(arrival, lines * (17 + 7) * 2 * 99 / 100, lines * (17 + 7) * 2 * 101 / 100);
+	assert_in_range(ready, arrival / 12, arrival / 4);
+}
+
+static void write_left(struct sim_domain *m, struct sim_dram *d)
+{
+	(void)m;
+	++*(uint32_t *)d->owner;
+}
+
+/* Nobody waits for writes, but they take room until their lines move. */
+static void test_dram_writes(void **state)
+{
+	struct traffic *t = &traffic;
+	struct sim_config c;
+	uint32_t left = 0;
+	int stop = 0;
+
+	(void)state;
+	sim_config_init(&c);
+	memset(t, 0, sizeof *t);
+	t->m.config = &c;
+	assert_int_equal(sim_dram_init(&t->d, &c), 0);
+	t->d.owner = &left;
+	t->d.write_left = write_left;
+	for (uint64_t k = 0; k < c.dram_write_buffer; k++) {
+		assert_true(sim_dram_has_room(&t->d, &c));
+		sim_dram_write(&t->m, &t->d, k);
+	}
+	assert_false(sim_dram_has_room(&t->d, &c));
+	sim_clock_run(&t->m.clock, &t->m, &stop, 10000);
+	assert_int_equal(left, c.dram_write_buffer);
+	assert_true(sim_dram_has_room(&t->d, &c));
+	/* activate, write, 64 lines */
+	assert_int_equal(t->d.bus, c.dram_front + (7 + 2 + 64) * 2);
+	sim_dram_fini(&t->d);
 }
 
 /* ---- the decision engine's flow chart (Figure 11) ---- */
@@ -246,9 +368,15 @@ static void test_laws(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_order), cmocka_unit_test(test_least_recently_used),
-	    cmocka_unit_test(test_masks), cmocka_unit_test(test_granules),
-	    cmocka_unit_test(test_dram),  cmocka_unit_test(test_flow_chart),
+	    cmocka_unit_test(test_order),
+	    cmocka_unit_test(test_least_recently_used),
+	    cmocka_unit_test(test_masks),
+	    cmocka_unit_test(test_granules),
+	    cmocka_unit_test(test_dram_times),
+	    cmocka_unit_test(test_dram_peak),
+	    cmocka_unit_test(test_dram_ready_first),
+	    cmocka_unit_test(test_dram_writes),
+	    cmocka_unit_test(test_flow_chart),
 	    cmocka_unit_test(test_laws),
 	};
 

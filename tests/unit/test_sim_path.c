@@ -8,7 +8,13 @@
 static struct fixture fixture;
 
 /* Cycles from issue to the RDMA engine: both pipes, reorder buffer and TLB, the directory, the way down. */
-enum { DOWN = 6 + 60 + 5 + 2 + 1, DRAM = 20 + (7 + 7 + 1) * 2, FILL = 12, L2_HIT = 12 };
+enum {
+	DOWN = 6 + 60 + 5 + 2 + 1,
+	DRAM = 20 + (7 + 7 + 1) * 2,
+	OPEN = 20 + (7 + 1) * 2,
+	FILL = 12,
+	L2_HIT = 12
+};
 
 static void open_with(const char *assignment, uint64_t gpus)
 {
@@ -35,16 +41,16 @@ static void check_remote(uint32_t home, uint64_t switches)
 	uint64_t one_way = switches * 143 + 1;
 	struct sim_stats s;
 
-	read_lines(b, 0, 0, 1, 1); /* pages are known from here on */
+	read_lines(b, 0, 0, 1, 1); /* the page is known, and the row of DRAM open, from here on */
 	s = read_lines(b, 0, 1, 1, 1);
 	assert_int_equal(s.remote_reads, 1);
 	assert_int_equal(s.tlb_hits, 1);
 	assert_int_equal(s.remote_to_rdma_cycles, DOWN);
 	assert_int_equal(s.remote_request_cycles, one_way + 1);
-	assert_int_equal(s.remote_home_cycles, DRAM + FILL);
+	assert_int_equal(s.remote_home_cycles, OPEN + FILL);
 	assert_int_equal(s.remote_reply_cycles, 1 + one_way + 6);
 	assert_int_equal(s.remote_return_cycles, 0);
-	assert_int_equal(s.read_latency_cycles, DOWN + DRAM + FILL + 2 * one_way + 8);
+	assert_int_equal(s.read_latency_cycles, DOWN + OPEN + FILL + 2 * one_way + 8);
 
 	s = read_lines(b, 1, 1, 1, 1); /* the line is in its home's L2 now */
 	if (home == 1)
@@ -59,7 +65,7 @@ static void test_remote_near(void **state)
 	(void)state;
 	open_with(NULL, 4);
 	check_remote(1, 1);
-	assert_in_range(DOWN + DRAM + FILL + 2 * 144 + 8, 360, 440);
+	assert_in_range(DOWN + OPEN + FILL + 2 * 144 + 8, 360, 440);
 	fixture_close(&fixture);
 }
 
@@ -68,7 +74,7 @@ static void test_remote_far(void **state)
 	(void)state;
 	open_with(NULL, 4);
 	check_remote(3, 3);
-	assert_in_range(DOWN + DRAM + FILL + 2 * 430 + 8, 900, 1100);
+	assert_in_range(DOWN + OPEN + FILL + 2 * 430 + 8, 900, 1100);
 	fixture_close(&fixture);
 }
 
@@ -87,7 +93,7 @@ static void test_local(void **state)
 	assert_int_equal(s.remote_transactions, 0);
 	assert_int_equal(s.l2_misses, 1);
 	assert_int_equal(s.dram_reads, 1);
-	assert_int_equal(s.read_latency_cycles, DOWN + DRAM + FILL);
+	assert_int_equal(s.read_latency_cycles, DOWN + OPEN + FILL);
 	s = read_lines(b, 0, 1, 1, 1);
 	assert_int_equal(s.l1v_read_hits, 1);
 	assert_int_equal(s.read_latency_cycles, DOWN - 1 + 60);
