@@ -15,14 +15,14 @@ void sim_codec_init(struct sim_codec *k, uint8_t gpu, const struct sim_config *c
 
 static uint32_t words_of(const struct sim_domain *m, const struct sim_access *a)
 {
-	return sim_granules(a->words, m->config->granularity);
+	return sim_granules(a->fine ? a->words : 0xffffu, m->config->granularity);
 }
 
-/* Of a packet. */
+/* Of a packet. A whole line has one ID. */
 static uint32_t bytes_of(const struct sim_domain *m, const struct sim_access *a)
 {
 	const struct sim_config *c = m->config;
-	const uint32_t words = words_of(m, a), ids = c->codec_id_of == SIM_ID_OF_WORD ? words : 1;
+	const uint32_t words = words_of(m, a), ids = a->fine && c->codec_id_of == SIM_ID_OF_WORD ? words : 1;
 
 	return words * (uint32_t)c->granularity + ids * (uint32_t)c->codec_id;
 }

@@ -282,16 +282,12 @@ static int check_dualopt(const struct sim_config *c, struct gn_error *error)
 	if (c->granularity != 4 && c->granularity != 8 && c->granularity != 16)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "dualopt.granularity = %" PRIu64 ": must be 4, 8 or 16", c->granularity);
-	if (c->fine && !c->bypass)
+	if ((c->bypass || c->fine) && c->remote_cache && !c->decide)
 		return gn_error_set(
 		    error, -GN_EINVAL,
-		    "dualopt.fine = yes: needs dualopt.bypass = yes, because L1 holds whole lines");
-	if (c->coalesce && !c->fine)
-		return gn_error_set(error, -GN_EINVAL, "dualopt.coalesce = yes: needs dualopt.fine = yes");
-	if (c->bypass && c->remote_cache && !c->decide)
-		return gn_error_set(error, -GN_EINVAL,
-		                    "dualopt.bypass = yes and dualopt.cache = yes: only one of them can be "
-		                    "used at a time; set dualopt.decide = yes, which chooses one");
+		    "dualopt.%s = yes and dualopt.cache = yes: only one of them can be used at "
+		    "a time; set dualopt.decide = yes, which chooses one",
+		    c->bypass ? "bypass" : "fine");
 	if (c->net_header_bytes + c->granularity + c->codec_id > c->codec_packet)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "codec.packet_bytes = %" PRIu64

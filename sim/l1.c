@@ -92,7 +92,7 @@ void sim_l1_accept(struct sim_domain *m, struct sim_event *e)
 	if (l->cu)
 		sim_decide_see(m, a);
 	a->bypass = l->cu && !a->write && remote(a) && l->gpu->bypass;
-	a->fine = a->bypass && l->gpu->fine;
+	a->fine = l->cu && !a->write && remote(a) && l->gpu->fine;
 	if (a->bypass && !m->config->bypass_capped)
 		sim_clock_at(&m->clock, e, m->clock.now + l->size->directory_cycles, look);
 	else if (l->active < l->size->transactions)
@@ -151,18 +151,30 @@ static void merge(struct sim_domain *m, struct sim_access *a, struct sim_mshr_en
 	sim_push(&e->others, &a->message);
 }
 
+/* The words that a read brings. */
+static uint32_t fetched(const struct sim_domain *m, const struct sim_access *a)
+{
+	return a->fine ? sim_widen(a->words, m->config->granularity) : (uint32_t)SIM_ALL_WORDS;
+}
+
 static void miss(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
 {
 	count_read(m, a, &m->stats.l1v_read_misses, NULL, &m->stats.l1s_misses);
-	if (w) {
-		sim_tags_put(&l->tags, w, a->line, m->clock.now);
-		w->locked = SIM_NEVER;
-		touch(m, a, w, true);
-	}
-	a->mshr = sim_mshr_take(
-	    &l->mshr, a->line,
-	    a->fine ? sim_widen(a->words, m->config->granularity) : (uint32_t)SIM_ALL_WORDS, a, w);
+	a->mshr = sim_mshr_take(&l->mshr, a->line, fetched(m, a), a, w);
 	descend(m, a);
+}
+
+/* Into a way that may be given away, or to the words of this line that came before. */
+static void fill(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w, bool comes)
+{
+	if (comes) {
+		sim_tags_put(&l->tags, w, a->line, m->clock.now);
+		w->here = 0;
+	}
+	w->here |= (uint16_t)fetched(m, a);
+	w->locked = SIM_NEVER;
+	touch(m, a, w, comes);
+	miss(m, l, a, w);
 }
 
 static bool write(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a)
@@ -185,17 +197,20 @@ static bool read_line(struct sim_domain *m, struct sim_l1 *l, struct sim_access 
 {
 	struct sim_way *w = sim_tags_find(&l->tags, set_of(a), a->line);
 
+	const bool comes = !w;
+
 	if (w && w->locked > m->clock.now) {
 		*retry = w->locked;
 		return false;
 	}
-	if (w) {
+	if (w && !(a->words & ~w->here)) {
 		hit(m, l, a, w);
 		return true;
 	}
-	if (sim_mshr_full(&l->mshr) || !(w = sim_tags_victim(&l->tags, set_of(a), m->clock.now, retry)))
+	if (sim_mshr_full(&l->mshr) ||
+	    (comes && !(w = sim_tags_victim(&l->tags, set_of(a), m->clock.now, retry))))
 		return false;
-	miss(m, l, a, w);
+	fill(m, l, a, w, comes);
 	return true;
 }
 

@@ -5,6 +5,8 @@
  * Accesses go through a directory in their order: what finds no MSHR, or no way of its set that may be given
  * away, holds up those behind it. Writes go on to the next level and change a line only if it is there.
  * Remote reads may be told not to enter at all (DualOpt's selective bypass): they need an MSHR, but no way.
+ * If replies carry only words (fine) and reads do enter, a line is there in part: a read of other words of it
+ * is a miss into the same way, and waits while words are on their way there.
  */
 #ifndef SIM_L1_H
 #define SIM_L1_H

@@ -63,7 +63,7 @@ static void out(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
 
-	if (a->fine && m->gpu[a->home].coalesce)
+	if (!a->write && m->gpu[a->home].coalesce)
 		sim_codec_add(m, a);
 	else
 		sim_rdma_reply(m, a);

@@ -212,6 +212,8 @@ static int add_all(struct paper *p, const struct request *q, struct gn_error *e)
 		for (uint32_t v = 0; v < PAPER_VARIANTS && !rc; v++)
 			rc = paper_add(p, &base, w, variants[v].opt, variants[v].set);
 	if (!rc && !p->quick)
+		rc = paper_add_sizes(p, &base);
+	if (!rc && !p->quick)
 		rc = paper_add_answers(p, &base);
 	return rc ? gn_error_set(e, rc, "out of memory for the experiments") : 0;
 }
@@ -272,7 +274,8 @@ int tool_sim_paper(int argc, char **argv)
 	p.folder = q.folder;
 	p.quick = q.quick;
 	for (uint32_t w = 0; w < PAPER_WORKLOADS; w++)
-		p.size[w] = q.size[w] ? q.size[w] : paper_sizes[w][q.quick ? PAPER_QUICK : PAPER_FULL];
+		p.size[w] =
+		    (p.given[w] = q.size[w]) ? q.size[w] : paper_sizes[w][q.quick ? PAPER_QUICK : PAPER_FULL];
 	rc = add_all(&p, &q, &e);
 	rc = rc ? rc : sim_jobs_run(&p.jobs, q.folder, q.jobs, &e);
 	rc = rc ? rc : write_report(&p, &e);

@@ -62,7 +62,9 @@ struct paper {
 	bool quick;
 	uint64_t clock; /* net.clock of the machine that is compared */
 	const char *size[PAPER_WORKLOADS];
-	uint32_t answers; /* the first job of other answers; 0: they are not run */
+	const char *given[PAPER_WORKLOADS]; /* the user's size; NULL: by the rule */
+	uint32_t answers;                   /* the first job of other answers; 0: they are not run */
+	uint32_t sized;                     /* the first job of other sizes; 0: they are not run */
 	FILE *report;
 	FILE *claims;         /* rows of the table of claims, which the report begins with */
 	uint32_t verdicts[3]; /* reproduced, direction only, not */
@@ -125,6 +127,13 @@ bool paper_classed(const struct sim_job *job, uint32_t w);
  */
 int paper_add_answers(struct paper *p, const struct tool_sim *base);
 void paper_write_answers(const struct paper *p);
+
+/*
+ * paper_add_sizes - both runs of every workload at every size. paper_write_sizes - the table and the drawing
+ * of them, if they were added.
+ */
+int paper_add_sizes(struct paper *p, const struct tool_sim *base);
+int paper_write_sizes(const struct paper *p, struct gn_error *e);
 
 int paper_section_3(struct paper *p, struct gn_error *e);
 int paper_section_6(struct paper *p, struct gn_error *e);

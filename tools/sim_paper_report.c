@@ -187,7 +187,8 @@ int paper_write(struct paper *p, struct gn_error *e)
 	int rc;
 
 	sizes(p);
-	rc = paper_section_3(p, e);
+	rc = paper_write_sizes(p, e);
+	rc = rc ? rc : paper_section_3(p, e);
 	rc = rc ? rc : paper_section_6(p, e);
 	paper_write_answers(p);
 	return rc;

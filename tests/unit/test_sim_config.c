@@ -88,8 +88,6 @@ static void test_impossible(void **state)
 	expect_misfit("net.buffer_flits = 5", "must hold the longest message, 6 flits");
 	expect_misfit("net.clock = 3", "1, 2, 4, 8");
 	expect_misfit("dualopt.granularity = 5", "4, 8 or 16");
-	expect_misfit("dualopt.fine = yes", "needs dualopt.bypass");
-	expect_misfit("dualopt.coalesce = yes", "needs dualopt.fine");
 	expect_misfit("codec.packet_bytes = 9", "codec.packet_bytes = 9");
 	sim_config_init(&c);
 	c.gpus = 16;

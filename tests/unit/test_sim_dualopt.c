@@ -475,6 +475,81 @@ static void test_decides_again(void **state)
 	fixture_close(&fixture);
 }
 
+/* ---- each mechanism by itself ---- */
+
+static struct sim_stats with(bool bypass, bool fine, bool coalesce, const char *assignment)
+{
+	struct sim_stats s;
+
+	fixture_config(&fixture, "none", 4);
+	fixture.config.bypass = bypass;
+	fixture.config.fine = fine;
+	fixture.config.mshr_masks = fine;
+	fixture.config.coalesce = coalesce;
+	if (assignment)
+		assert_int_equal(sim_config_set(&fixture.config, assignment, NULL), 0);
+	fixture_run(&fixture, "spmv", "1024,.01");
+	s = fixture.machine->stats;
+	fixture_close(&fixture);
+	return s;
+}
+
+/* Every set of them runs, with right results; each does what is its own, whatever the others are. */
+static void test_one_by_one(void **state)
+{
+	(void)state;
+	for (uint32_t set = 0; set < 8; set++) {
+		const bool bypass = set & 1, fine = set >> 1 & 1, coalesce = set >> 2 & 1;
+		const struct sim_stats s = with(bypass, fine, coalesce, NULL);
+
+		assert_int_equal(bypass, s.l1v_bypassed > 0);
+		assert_int_equal(bypass, s.l1v_remote_hits == 0);
+		assert_int_equal(fine, s.net_bytes < s.net_messages / 2 * 60); /* a line: 12 and 68 */
+		assert_int_equal(coalesce, s.codec_responses > 0);
+		assert_int_equal(coalesce && fine, s.codec_packets > 0); /* a line fills a packet alone */
+	}
+}
+
+/* Without bypass a fine read leaves its words in L1: the next hits, other words are fetched to them. */
+static void test_fine_in_l1(void **state)
+{
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	fixture_config(&fixture, "none", 4);
+	fixture.config.fine = fixture.config.mshr_masks = 1;
+	fixture_open(&fixture);
+	a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 1), 1, 1, 8);
+	s = fixture_walk(&fixture, &a); /* a word of each line */
+	assert_int_equal(s.l1v_read_misses, 8);
+	s = fixture_walk(&fixture, &a);
+	assert_int_equal(s.l1v_read_hits, 8);
+	a.words = 4; /* three more */
+	s = fixture_walk(&fixture, &a);
+	assert_int_equal(s.l1v_read_misses, 8);
+	assert_int_equal(s.remote_words[3], 8);
+	s = fixture_walk(&fixture, &a);
+	assert_int_equal(s.l1v_read_hits, 8);
+	a.words = 1;
+	s = fixture_walk(&fixture, &a);
+	assert_int_equal(s.l1v_read_hits, 8);
+	fixture_close(&fixture);
+}
+
+/* Whole lines share packets that are large enough: three and their IDs in 204 bytes. */
+static void test_coalesced_lines(void **state)
+{
+	const struct sim_stats alone = with(false, false, true, NULL),
+	                       shared = with(false, false, true, "codec.packet_bytes = 204");
+
+	(void)state;
+	assert_int_equal(alone.codec_lines, alone.codec_responses);
+	assert_int_equal(shared.codec_lines, 0);
+	assert_true(shared.net_messages < alone.net_messages);
+	assert_true(shared.codec_packets * 3 >= shared.codec_responses);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,7 +560,8 @@ int main(void)
 	    cmocka_unit_test(test_flits),         cmocka_unit_test(test_bypass),
 	    cmocka_unit_test(test_masks),         cmocka_unit_test(test_remote_cache),
 	    cmocka_unit_test(test_remote_writes), cmocka_unit_test(test_decision),
-	    cmocka_unit_test(test_decides_again),
+	    cmocka_unit_test(test_decides_again), cmocka_unit_test(test_one_by_one),
+	    cmocka_unit_test(test_fine_in_l1),    cmocka_unit_test(test_coalesced_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
