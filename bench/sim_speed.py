@@ -59,13 +59,14 @@ def main():
     def of(key):
         return [r[key] for r in rows]
 
-    # a workload is bound by what it does most of: lines, or instructions
-    best = [max(r["lines_per_second"], r["instructions_per_second"]) for r in rows]
+    # a line of a vector load or store is a transaction of memory; a workload that computes has few of them
+    lines = of("lines_per_second")
     return report.save(args, "sim-speed", {"rows": rows}, [
-        ("M lines/s, median", statistics.median(of("lines_per_second")) / 1e6, 1, True),
+        ("M lines/s, median", statistics.median(lines) / 1e6, 1, True),
+        ("M lines/s, least", min(lines) / 1e6, 1, True),
+        ("runs of 26 with fewer than a million lines a second", sum(x < 1e6 for x in lines), 0, False),
         ("M instructions/s, median", statistics.median(of("instructions_per_second")) / 1e6, 1, True),
-        ("M lines/s or instructions/s, whichever a workload has more of: least", min(best) / 1e6, 1, True),
-        ("lines/s over MGPUSim's: least", min(of("lines_per_second")) / MGPUSIM_LINES, 100, True),
+        ("lines/s over MGPUSim's: least", min(lines) / MGPUSIM_LINES, 100, True),
         ("instructions/s over MGPUSim's: least", min(of("instructions_per_second")) / MGPUSIM_INSTRUCTIONS, 10, True),
         ("MB at their peak: most", max(of("peak_mb")), 200, False),
         ("two threads, times as fast as one: median", statistics.median(of("two_threads_as_fast")), 1, True),

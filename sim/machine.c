@@ -318,6 +318,11 @@ const struct sim_stats *sim_machine_stats(const struct sim_machine *m)
 	return &m->stats;
 }
 
+const struct sim_stats *sim_machine_gpu_stats(const struct sim_machine *m, uint32_t k)
+{
+	return k < m->config.gpus ? &m->gpu[k].domain.stats : NULL;
+}
+
 int sim_machine_link(struct sim_machine *m, uint32_t k, struct sim_link_stats *s)
 {
 	const struct sim_link *l = sim_network_link(&m->network, k);

@@ -57,6 +57,12 @@ int sim_machine_launch(struct sim_machine *m, const struct sim_launch *launch, s
 /* sim_machine_stats - counts of all launches so far; borrowed until destroy. */
 const struct sim_stats *sim_machine_stats(const struct sim_machine *m);
 
+/*
+ * sim_machine_gpu_stats - the part of them that GPU k has counted; NULL behind the last. The rest, of the
+ * network and the IOMMU, no GPU has.
+ */
+const struct sim_stats *sim_machine_gpu_stats(const struct sim_machine *m, uint32_t k);
+
 /* sim_machine_link - direction k of a link. Returns 0, or -GN_ENOENT: there are not so many. */
 int sim_machine_link(struct sim_machine *m, uint32_t k, struct sim_link_stats *s);
 

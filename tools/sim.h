@@ -42,6 +42,7 @@ struct tool_sim_result {
 	struct sim_config config;
 	struct sim_stats stats;
 	json_t *links;           /* of sim_machine_link; json_decref it */
+	json_t *by_gpu;          /* of sim_machine_gpu_stats; json_decref it */
 	double seconds;          /* of this process */
 	struct gn_error checked; /* code 0: all results are those of the reference */
 };
@@ -53,7 +54,7 @@ struct tool_sim_result {
 int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workload,
                       struct tool_sim_result *r, struct gn_error *e);
 
-/* tool_sim_report - a result as JSON, whose links go into it; NULL: no memory. */
+/* tool_sim_report - a result as JSON, whose links and counters by GPU go into it; NULL: no memory. */
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
                         struct tool_sim_result *r);
 

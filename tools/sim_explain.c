@@ -161,6 +161,7 @@ static int explain_workload(const struct tool_sim *s, const struct sim_workload 
 	if (rc)
 		return rc;
 	json_decref(r.links);
+	json_decref(r.by_gpu);
 	if (!r.stats.remote_vector_reads)
 		return gn_error_set(e, -GN_ENOTSUP,
 		                    "%s: no vector read goes to another GPU; give another workload or size",

@@ -28,6 +28,24 @@ static json_t *links_of(struct sim_machine *machine)
 	return all;
 }
 
+/* What each GPU has counted; counters that are 0 are left out. */
+static json_t *by_gpu_of(const struct sim_machine *machine)
+{
+	json_t *all = json_array();
+	const struct sim_stats *s;
+
+	for (uint32_t gpu = 0; (s = sim_machine_gpu_stats(machine, gpu)); gpu++) {
+		json_t *one = json_object();
+
+		for (uint32_t k = 0; sim_stat_name(k); k++)
+			if (sim_stat_value(s, k))
+				json_object_set_new(one, sim_stat_name(k),
+				                    json_integer((json_int_t)sim_stat_value(s, k)));
+		json_array_append_new(all, one);
+	}
+	return all;
+}
+
 static int run_all(struct fixture *b, const struct sim_workload *workload, const struct tool_sim *s,
                    struct tool_sim_result *r, struct gn_error *e)
 {
@@ -51,6 +69,7 @@ static int run_all(struct fixture *b, const struct sim_workload *workload, const
 		return gn_error_set(e, rc, "%s", r->checked.text);
 	r->stats = *sim_machine_stats(b->machine);
 	r->links = links_of(b->machine);
+	r->by_gpu = by_gpu_of(b->machine);
 	return 0;
 }
 
@@ -121,7 +140,8 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
 	for (uint32_t k = 0; (name = sim_stat_name(k)); k++)
 		json_object_set_new(root, name, json_integer((json_int_t)sim_stat_value(&r->stats, k)));
 	json_object_set_new(root, "links", r->links);
-	r->links = NULL;
+	json_object_set_new(root, "by_gpu", r->by_gpu);
+	r->links = r->by_gpu = NULL;
 	json_object_set_new(root, "overhead", overhead_json(r));
 	json_object_set_new(root, "host_seconds", json_real(r->seconds));
 	json_object_set_new(root, "config", config_json(&r->config));
@@ -232,6 +252,7 @@ int tool_sim_run(int argc, char **argv)
 	if (q.json)
 		rc = tool_write_json(tool_sim_report(&q.sim, q.workload, &r), q.json, &e);
 	json_decref(r.links);
+	json_decref(r.by_gpu);
 	if (!rc && !tool_to_stdout(q.json))
 		print(q.workload, &r);
 	if (rc)

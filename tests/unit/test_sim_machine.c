@@ -212,6 +212,27 @@ static void test_numbers(void **state)
 	}
 }
 
+/* Each GPU has its own counts: two of four read, one of them its own memory. */
+static void test_by_gpu(void **state)
+{
+	struct walk a;
+
+	(void)state;
+	open_plain("none", 4);
+	a = walk_of(fixture_buffer(&fixture, 4096, SIM_ON_ONE, 2), 0x6, 1, 8);
+	fixture_walk(&fixture, &a);
+	for (uint32_t k = 0; k < 4; k++) {
+		const struct sim_stats *s = sim_machine_gpu_stats(fixture.machine, k);
+
+		assert_int_equal(s->vector_reads, k == 1 || k == 2 ? 8 : 0);
+		assert_int_equal(s->remote_transactions, k == 1 ? 8 : 0);
+		assert_int_equal(s->dram_reads, k == 2 ? 8 : 0);
+		assert_int_equal(s->page_walks, 0); /* the IOMMU is not a GPU's */
+	}
+	assert_null(sim_machine_gpu_stats(fixture.machine, 4));
+	fixture_close(&fixture);
+}
+
 /* n GPUs that each read their own memory do n times the work in the time of one. */
 static void test_local_scales(void **state)
 {
@@ -355,7 +376,8 @@ int main(void)
 	    cmocka_unit_test(test_numbers),     cmocka_unit_test(test_local_scales),
 	    cmocka_unit_test(test_link_bound),  cmocka_unit_test(test_too_large),
 	    cmocka_unit_test(test_gpus_differ), cmocka_unit_test(test_kernel_fails),
-	    cmocka_unit_test(test_stuck),       cmocka_unit_test(test_law_broken),
+	    cmocka_unit_test(test_stuck),       cmocka_unit_test(test_by_gpu),
+	    cmocka_unit_test(test_law_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
