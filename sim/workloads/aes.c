@@ -330,7 +330,7 @@ static void destroy(void *state)
 }
 
 const struct sim_workload sim__aes = {"aes",
-                                      "AES-256 (Hetero-Mark): stays on its own GPU",
+                                      "AES-256 (Hetero-Mark): data on its own GPU, tables of one for all",
                                       "bytes, a multiple of 16: 65536",
                                       create,
                                       next,
