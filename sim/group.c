@@ -20,7 +20,8 @@ enum {
 #endif
 	STRIDE = (1 + STACK_PAGES) * PAGE,
 	COLOURS = PAGE / 2 / LINE,
-	A_SLAB = 256
+	A_SLAB = 256,
+	GUARDS = 1024
 };
 
 struct sim__slab {
@@ -94,8 +95,10 @@ static struct sim_wave *wave_new(struct sim_waves *waves)
 	if (!s)
 		return NULL;
 	guard = s->memory + (size_t)s->used * STRIDE;
-	if (mprotect(guard, PAGE, PROT_NONE))
+	/* a guard takes two of the 65,530 mappings that Linux allows a process: each GPU has some */
+	if (waves->guards < GUARDS && mprotect(guard, PAGE, PROT_NONE))
 		return NULL;
+	waves->guards += waves->guards < GUARDS;
 	top = guard + STRIDE - (size_t)(s->used * 5 % COLOURS) * LINE;
 	w = (struct sim_wave *)(top - (sizeof *w + LINE - 1) / LINE * LINE);
 	s->wave[s->used++] = w;

@@ -67,6 +67,7 @@ struct sim_group {
 struct sim_waves {
 	struct simt__context host; /* of the timing model */
 	struct sim__slab *slabs;
+	uint32_t guards;       /* of stacks, at most GUARDS */
 	struct sim_wave *wave; /* free */
 	struct sim_group *group;
 	struct sim_group *groups;             /* all */
