@@ -37,7 +37,7 @@ def statements(markdown):
 
 def sizes(markdown):
     """Of workloads, whose cells have a class behind the speedup, and of means."""
-    for name, size, *cells in table(markdown, "| workload | --size |"):
+    for name, size, *cells in table(markdown, "| workload | --size | 1/16 |"):
         *each, median, spread = cells
         if not spread:
             yield {"of the paper's class": [int(cell) for cell in each]}

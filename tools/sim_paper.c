@@ -172,8 +172,7 @@ static struct tool_sim base_of(const struct request *q)
 	return s;
 }
 
-/* "x2" of net.clock: twice the machine's own, within what the key may be. */
-static const char *clock_of(const struct paper *p, const char *value, char *text, size_t bytes)
+const char *paper_value(const struct paper *p, const char *value, char *text, size_t bytes)
 {
 	const bool half = !strcmp(value, "x1/2");
 	uint64_t clock = p->clock;
@@ -195,7 +194,7 @@ int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const ch
 	rc = rc ? rc : sim_jobs_vary(&p->jobs, (uint32_t)k, "opt", opt);
 	for (unsigned n = 0; set && n < PAPER_MOST_SETS && !rc && set[n][0]; n++)
 		rc = sim_jobs_vary(&p->jobs, (uint32_t)k, set[n][0],
-		                   clock_of(p, set[n][1], text, sizeof text));
+		                   paper_value(p, set[n][1], text, sizeof text));
 	return rc;
 }
 

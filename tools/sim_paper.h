@@ -80,6 +80,12 @@ extern const char *const paper_sizes[PAPER_WORKLOADS][PAPER_SIZES];
 int paper_add(struct paper *p, const struct tool_sim *base, uint32_t w, const char *opt,
               const char *const (*set)[2]);
 
+/*
+ * paper_value - a value as the key takes it. "x2" of net.clock is twice the machine's own, within what the
+ * key may be; text has room for it.
+ */
+const char *paper_value(const struct paper *p, const char *value, char *text, size_t bytes);
+
 /* paper_job - the simulation of workload w in a variant. */
 const struct sim_job *paper_job(const struct paper *p, uint32_t w, enum paper_variant v);
 

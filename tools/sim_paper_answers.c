@@ -104,12 +104,14 @@ static void put_row(const struct paper *p, uint32_t a)
 	                          latency = gains(p, a, "read_latency_cycles");
 	const struct answer *x = &answers[a];
 	uint32_t classed = 0;
+	char text[32];
 
 	for (uint32_t w = 0; w < PAPER_REMOTE; w++)
 		classed += paper_classed(job_of(p, a, w, true), w);
 	fprintf(p->report, "| %s | ", x->question);
 	for (uint32_t k = 0; k < PAPER_MOST_SETS && x->set[k][0]; k++)
-		fprintf(p->report, "%s`%s = %s`", k ? ", " : "", x->set[k][0], x->set[k][1]);
+		fprintf(p->report, "%s`%s = %s`", k ? ", " : "", x->set[k][0],
+		        paper_value(p, x->set[k][1], text, sizeof text));
 	fprintf(p->report, " | %.2f | %.2f | %.2f | %.2f | %.2f | %u |\n", paper_mean_remote(&cycles),
 	        paper_mean(&cycles, 0, PAPER_INSENSITIVE),
 	        paper_mean(&cycles, PAPER_INSENSITIVE, PAPER_REMOTE), paper_mean_remote(&bytes),

@@ -182,7 +182,7 @@ done
 [ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' paper/report.md)" = 40 ] || fail 'statements are missing'
 [ "$(grep -cE '\| (reproduced|direction only|not reproduced) \|$' quick/report.md)" = 40 ] || fail 'statements are missing from --quick'
 [ "$(grep -c '<polyline' paper/sizes.svg)" = 11 ] || fail 'the drawing of sizes lacks lines'
-[ "$(sed -n '/^## Sizes/,/^## What was/p' paper/report.md | grep -cE '^\| [a-z]+ \| .*1\.00 -')" = 13 ] || fail 'sizes are missing'
+[ "$(sed -n '/^## Sizes/,/^## Figure 2/p' paper/report.md | grep -cE '^\| [a-z]+ \| .*1\.00 -')" = 13 ] || fail 'sizes are missing'
 [ "$(grep -cE '^\| (0.5|1|2) \|( [0-9.]+x \|){4} [0-9]+ % \|$' paper/report.md)" = 3 ] || fail 'rates of links are missing'
 ! grep -q '^## Sizes' quick/report.md || fail '--quick has no time for other sizes'
 sed -n '/^## What the answers matter/,$p' paper/report.md >answers
