@@ -14,6 +14,7 @@ root=$2
 own_name_spaces 2400 "$0" "$@" # about 300 are needed where nothing else runs
 make_root debian bookworm
 toolchain='--toolchain tests/system/aarch64.cmake'
+quick='-O2 -DNDEBUG -DGN_TEST_FEW' # nobody debugs it; and fewer cases of a test, for the emulator is slow
 
 # install PACKAGE... - those, and no recommended ones.
 install() {
@@ -32,10 +33,11 @@ for name in zlib.h jansson.h cmocka.h; do
   fi
 done
 ! inside sh -c 'command -v g++ c++ aarch64-linux-gnu-g++' || { say 'a C++ compiler is there: this proves nothing'; exit 1; }
+# In the folder of the tests, whose library it is: what is compiled here is not compiled again there.
 # shellcheck disable=SC2086 # two words
-quietly alone.log cmake -G Ninja -S . -B build/alone $toolchain -DGN_LIBRARY_ONLY=ON -DGN_WERROR=ON
-quietly alone.log cmake --build build/alone
-quietly alone.log cmake --install build/alone --prefix /alone
+quietly alone.log cmake --preset release $toolchain -DCMAKE_C_FLAGS_RELWITHDEBINFO="$quick" -DGN_LIBRARY_ONLY=ON -DGN_WERROR=ON
+quietly alone.log cmake --build build/release
+quietly alone.log cmake --install build/release --prefix /alone
 # shellcheck disable=SC2016 # the shell inside puts the values in
 quietly alone.log sh -euc 'export PKG_CONFIG_LIBDIR=/alone/lib/pkgconfig:/usr/lib/aarch64-linux-gnu/pkgconfig
   aarch64-linux-gnu-gcc -std=gnu11 -O2 examples/01_read_host.c $(pkg-config --cflags --libs grapnel) -Wl,-rpath,/alone/lib -o program
@@ -50,7 +52,8 @@ itself=unit_simt_export
 
 install g++-aarch64-linux-gnu libcmocka-dev:arm64 libjansson-dev:arm64 zlib1g-dev:arm64
 # shellcheck disable=SC2086 # two words
-quietly configure.log cmake --preset release $toolchain -DGN_MPI=OFF -DGN_WERROR=ON
+quietly configure.log cmake --preset release $toolchain -DCMAKE_C_FLAGS_RELWITHDEBINFO="$quick" \
+  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="$quick" -DGN_LIBRARY_ONLY=OFF -DGN_MPI=OFF -DGN_WERROR=ON
 every=$(inside ctest --test-dir build/release -N -L 'unit|model' | sed -n 's/^ *Test *#[0-9]*: *//p')
 programs=$(echo "$every" | grep -E "$chosen" | sed 's/^[a-z]*_/test_/')
 # shellcheck disable=SC2086 # a list of words
