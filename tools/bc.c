@@ -84,21 +84,22 @@ static const struct argp argp = {
 
 /* ---- the run ---- */
 
-static int verify(struct graph_job *j, const struct gn_bc_options *how, struct gn_error *e)
+struct bc_run {
+	struct bc_options options;
+	struct gn_bc_options how;
+	struct gn_bc_result result;
+};
+
+static int verify(void *user, struct graph_job *j, struct gn_error *e)
 {
 	const uint64_t vertices = j->input.vertices;
-	int rc = graph_input_load(&j->input, &j->progress, e);
-	float *want;
+	void *want;
+	int rc = graph_job_reference(j, sizeof(float), &want, e);
 
-	if (rc)
-		return rc;
-	want = (float *)malloc((vertices ? vertices : 1) * sizeof *want);
-	if (!want)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu scores",
-		                    (unsigned long long)vertices);
-	rc = gn_bc_reference(&j->input.graph, how, want, e);
 	if (!rc)
-		rc = gn_bc_verify((const float *)(const void *)j->result, want, vertices, e);
+		rc = gn_bc_reference(&j->input.graph, &((struct bc_run *)user)->how, (float *)want, e);
+	if (!rc)
+		rc = gn_bc_verify((const float *)(const void *)j->result, (const float *)want, vertices, e);
 	free(want);
 	return rc;
 }
@@ -113,114 +114,79 @@ static int find_sources(struct graph_job *j, struct bc_options *o, struct gn_bc_
 	                : gn_bc_choose_sources(j->machine, &j->arrays.graph, o->seed, o->count, o->source, e);
 }
 
-static int run(struct graph_job *j, struct bc_options *o, struct gn_bc_result *result,
-               struct graph_report *report, struct gn_error *e)
+static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
-	struct gn_bc_options how;
-	int rc = graph_job_open(j, e);
+	struct bc_run *r = (struct bc_run *)user;
+	int rc = find_sources(j, &r->options, &r->how, e);
 
 	if (!rc)
-		rc = find_sources(j, o, &how, e);
-	if (!rc)
-		rc = gn_bc(j->machine, &j->arrays.graph, &how, (float *)(void *)j->result, result,
+		rc = gn_bc(j->machine, &j->arrays.graph, &r->how, (float *)(void *)j->result, &r->result,
 		           &j->progress, e);
-	if (rc)
-		return rc;
-	graph_job_describe(j, report);
-	report->seconds = result->seconds;
-	report->edges = result->edges;
-	report->needed_bytes = j->input.bytes;
-	if (!j->options->verify)
-		return 0;
-	rc = verify(j, &how, e);
-	report->verified = !rc;
+	report->seconds = r->result.seconds;
+	report->edges = r->result.edges;
 	return rc;
 }
 
 /* ---- what is said ---- */
 
-static uint32_t source_count(const struct bc_options *o)
-{
-	return o->given ? o->given : o->count;
-}
-
-static json_t *sources_json(const struct bc_options *o)
+static json_t *sources_json(const struct gn_bc_options *how)
 {
 	json_t *all = json_array();
 
-	for (uint32_t k = 0; k < source_count(o); k++)
-		if (json_array_append_new(all, json_integer((json_int_t)o->source[k]))) {
+	for (uint32_t k = 0; k < how->source_count; k++)
+		if (json_array_append_new(all, json_integer((json_int_t)how->sources[k]))) {
 			json_decref(all);
 			return NULL;
 		}
 	return all;
 }
 
-static json_t *report_json(const struct graph_report *r, const struct gn_bc_result *result,
-                           const struct bc_options *o)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
-	json_t *root =
-	    json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:i, s:f, s:I, s:f}", "schema", "grapnel-bc-1",
-	              "machine", tool_json_machine(&r->machine), "graph", graph_report_graph(r), "sources",
-	              sources_json(o), "seed", o->given ? json_null() : json_integer((json_int_t)o->seed),
-	              "largest", result->largest, "levels", (int)result->levels, "seconds", r->seconds,
-	              "edges_traversed", (json_int_t)r->edges, "teps", graph_report_teps(r));
+	const struct bc_run *run = (const struct bc_run *)user;
+	const struct gn_bc_result *result = &run->result;
+	const struct bc_options *o = &run->options;
+	json_t *root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:i, s:f, s:I, s:f}", "schema",
+	                         "grapnel-bc-1", "machine", tool_json_machine(&r->machine), "graph",
+	                         graph_report_graph(r), "sources", sources_json(&run->how), "seed",
+	                         o->given ? json_null() : json_integer((json_int_t)o->seed), "largest",
+	                         result->largest, "levels", (int)result->levels, "seconds", r->seconds,
+	                         "edges_traversed", (json_int_t)r->edges, "teps", graph_report_teps(r));
 
 	return graph_report_join(root, r);
 }
 
-static void print_table(const struct graph_report *r, const struct gn_bc_result *result,
-                        const struct bc_options *o)
+static void print_table(const void *user, const struct graph_report *r)
 {
-	graph_report_begin(r, stdout);
+	const struct bc_run *run = (const struct bc_run *)user;
+	const uint32_t count = run->how.source_count;
+
+	(void)r;
 	printf("  sources             ");
-	for (uint32_t k = 0; k < source_count(o) && k < 8; k++)
-		printf(" %u", o->source[k]);
-	printf("%s; %u levels\n", source_count(o) > 8 ? " ..." : "", result->levels);
-	printf("  largest score        %g before all are divided by it\n", result->largest);
-	graph_report_end(r, "every score equals the reference's to 2^-23", stdout);
+	for (uint32_t k = 0; k < count && k < 8; k++)
+		printf(" %u", run->how.sources[k]);
+	printf("%s; %u levels\n", count > 8 ? " ..." : "", run->result.levels);
+	printf("  largest score        %g before all are divided by it\n", run->result.largest);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct gn_bc_result *result,
-                  const struct bc_options *o, struct gn_error *e)
-{
-	int rc = 0;
-
-	if (o->graph.out)
-		rc = tool_write_file(o->graph.out, j->result, j->input.vertices * sizeof *j->result, e);
-	if (!rc && o->graph.json)
-		rc = tool_write_json(report_json(r, result, o), o->graph.json, e);
-	if (!rc && o->graph.svg)
-		rc = graph_report_svg(r, "Betweenness centrality", "every score verified",
-		                      "both arrays of the graph, once", e);
-	if (!rc && !tool_to_stdout(o->graph.json))
-		print_table(r, result, o);
-	return rc;
-}
+static const struct graph_command command = {"Betweenness centrality",
+                                             "every score verified",
+                                             "both arrays of the graph, once",
+                                             "every score equals the reference's to 2^-23",
+                                             run,
+                                             verify,
+                                             report_json,
+                                             print_table};
 
 int tool_bc(int argc, char **argv)
 {
-	struct bc_options o;
-	struct gn_bc_result result;
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct graph_job job = {0};
-	struct tool_bar bar;
-	int rc;
+	struct bc_run r;
+	struct graph_options *o = &r.options.graph;
 
-	memset(&o, 0, sizeof o);
-	o.seed = 1;
-	graph_options_init(&o.graph, "bc");
-	o.graph.state.vertex_bytes = GN_BC_STATE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	report.verified = -1;
-	job.options = &o.graph;
-	job.progress = tool_bar_begin(&bar);
-	rc = run(&job, &o, &result, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &report, &result, &o, &e);
-	graph_job_close(&job);
-	return rc ? tool_fail("bc", &e) : TOOL_OK;
+	memset(&r, 0, sizeof r);
+	r.options.seed = 1;
+	graph_options_init(o, "bc");
+	o->state.vertex_bytes = GN_BC_STATE;
+	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
+	return graph_command_run(&command, o, &r);
 }

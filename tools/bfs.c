@@ -84,19 +84,14 @@ static const struct argp argp = {
 
 static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_error *e)
 {
-	int rc = graph_input_load(&j->input, &j->progress, e);
-	uint32_t *want;
+	void *want;
+	int rc = graph_job_reference(j, sizeof(uint32_t), &want, e);
 
 	(void)user;
-	if (rc)
-		return rc;
-	want = (uint32_t *)malloc(j->input.vertices * sizeof *want);
-	if (!want)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu depths",
-		                    (unsigned long long)j->input.vertices);
-	rc = gn_bfs_reference(&j->input.graph, source, want, e);
 	if (!rc)
-		rc = gn_depths_verify(j->result, want, j->input.vertices, e);
+		rc = gn_bfs_reference(&j->input.graph, source, (uint32_t *)want, e);
+	if (!rc)
+		rc = gn_depths_verify(j->result, (const uint32_t *)want, j->input.vertices, e);
 	free(want);
 	return rc;
 }
@@ -170,8 +165,9 @@ static json_t *members(const void *user, const struct graph_search *s)
 
 static const struct graph_search_kind kind = {search, verify, members};
 
-static json_t *report_json(const struct graph_report *r, const struct graph_searches *all)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
+	const struct graph_searches *all = (const struct graph_searches *)user;
 	const struct bfs_run *run = (const struct bfs_run *)all->user;
 	json_t *root =
 	    json_pack("{s:s, s:o, s:o, s:s, s:b}", "schema", "grapnel-bfs-1", "machine",
@@ -191,36 +187,16 @@ static void print_search(const struct graph_search *s, const struct bfs_run *run
 }
 
 /* Of several searches the report has a line each, and here are only the steps that were asked for. */
-static void print_table(const struct graph_report *r, const struct graph_searches *all)
+static void print_table(const void *user, const struct graph_report *r)
 {
+	const struct graph_searches *all = (const struct graph_searches *)user;
 	const struct bfs_run *run = (const struct bfs_run *)all->user;
 
-	graph_report_begin(r, stdout);
 	if (!r->searches || run->options->steps)
 		for (uint32_t k = 0; k < all->count; k++)
 			print_search(&all->search[k], run);
 	else
 		printf("  algorithm            %s\n", algorithms[run->algorithm]);
-	graph_report_end(r, "every depth equals the reference search", stdout);
-}
-
-/* Results are written only for a search that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct graph_searches *all,
-                  struct gn_error *e)
-{
-	const struct graph_options *o = j->options;
-	int rc = 0;
-
-	if (o->out)
-		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
-	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, all), o->json, e);
-	if (!rc && o->svg)
-		rc = graph_report_svg(r, "Breadth-first search", "every depth verified",
-		                      "edges that were read, offsets of the vertices that were reached", e);
-	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, all);
-	return rc;
 }
 
 static void free_found(struct bfs_found *found, uint32_t count)
@@ -230,9 +206,9 @@ static void free_found(struct bfs_found *found, uint32_t count)
 	free(found);
 }
 
-static int run_job(struct graph_job *job, struct graph_searches *all, struct graph_report *report,
-                   struct gn_error *e)
+static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)
 {
+	struct graph_searches *all = (struct graph_searches *)user;
 	struct bfs_run *run = (struct bfs_run *)all->user;
 	const uint32_t count = graph_search_count(all->options);
 
@@ -241,29 +217,29 @@ static int run_job(struct graph_job *job, struct graph_searches *all, struct gra
 	                  : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
 }
 
+static const struct graph_command command = {
+    "Breadth-first search",
+    "every depth verified",
+    "edges that were read, offsets of the vertices that were reached",
+    "every depth equals the reference search",
+    run,
+    NULL,
+    report_json,
+    print_table};
+
 int tool_bfs(int argc, char **argv)
 {
 	struct bfs_options o = {0};
 	struct bfs_run run = {&o, GN_BFS_TOP_DOWN, NULL};
 	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct graph_job job = {0};
-	struct tool_bar bar;
-	int rc;
+	int status;
 
 	o.algorithm = -1;
 	graph_search_options_init(&o.search, "bfs");
 	o.search.graph.state.vertex_bytes = GN_BFS_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	job.options = &o.search.graph;
-	job.progress = tool_bar_begin(&bar);
-	rc = run_job(&job, &all, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &report, &all, &e);
+	status = graph_command_run(&command, &o.search.graph, &all);
 	free_found(run.found, graph_search_count(&o.search));
 	graph_searches_free(&all);
-	graph_job_close(&job);
-	return rc ? tool_fail("bfs", &e) : TOOL_OK;
+	return status;
 }

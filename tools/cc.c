@@ -60,51 +60,42 @@ static const struct argp argp = {
 
 /* ---- the run ---- */
 
-static int verify(struct graph_job *j, struct gn_error *e)
-{
-	const uint64_t vertices = j->input.vertices;
-	int rc = graph_input_load(&j->input, &j->progress, e);
-	uint32_t *want;
+struct cc_run {
+	struct cc_options options;
+	struct gn_cc_result result;
+};
 
+static int verify(void *user, struct graph_job *j, struct gn_error *e)
+{
+	void *want;
+	int rc = graph_job_reference(j, sizeof(uint32_t), &want, e);
+
+	(void)user;
 	if (rc)
 		return rc;
-	want = (uint32_t *)malloc((vertices ? vertices : 1) * sizeof *want);
-	if (!want)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu labels",
-		                    (unsigned long long)vertices);
-	gn_cc_reference(&j->input.graph, want);
-	rc = gn_cc_verify(j->result, want, vertices, e);
+	gn_cc_reference(&j->input.graph, (uint32_t *)want);
+	rc = gn_cc_verify(j->result, (const uint32_t *)want, j->input.vertices, e);
 	free(want);
 	return rc;
 }
 
-static int run(struct graph_job *j, enum gn_cc_algorithm algorithm, struct gn_cc_result *result,
-               struct graph_report *report, struct gn_error *e)
+static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
-	struct gn_cc_options how = {algorithm, 0};
-	int rc = graph_job_open(j, e);
+	struct cc_run *r = (struct cc_run *)user;
+	const struct gn_cc_options how = {r->options.algorithm, j->input.both_directions};
+	const int rc = gn_cc(j->machine, &j->arrays.graph, &how, j->result, &r->result, &j->progress, e);
 
-	how.both_directions = j->input.both_directions;
-	if (!rc)
-		rc = gn_cc(j->machine, &j->arrays.graph, &how, j->result, result, &j->progress, e);
-	if (rc)
-		return rc;
-	graph_job_describe(j, report);
-	report->seconds = result->seconds;
-	report->edges = result->edges;
-	report->needed_bytes = j->input.bytes;
-	if (!j->options->verify)
-		return 0;
-	rc = verify(j, e);
-	report->verified = !rc;
+	report->seconds = r->result.seconds;
+	report->edges = r->result.edges;
 	return rc;
 }
 
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct graph_report *r, const struct gn_cc_result *result,
-                           enum gn_cc_algorithm algorithm)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
+	const struct gn_cc_result *result = &((const struct cc_run *)user)->result;
+	const enum gn_cc_algorithm algorithm = ((const struct cc_run *)user)->options.algorithm;
 	json_t *root = json_pack(
 	    "{s:s, s:o, s:o, s:s, s:b, s:I, s:I, s:I, s:i, s:f, s:I, s:f}", "schema", "grapnel-cc-1",
 	    "machine", tool_json_machine(&r->machine), "graph", graph_report_graph(r), "algorithm",
@@ -116,58 +107,35 @@ static json_t *report_json(const struct graph_report *r, const struct gn_cc_resu
 	return graph_report_join(root, r);
 }
 
-static void print_table(const struct graph_report *r, const struct gn_cc_result *result,
-                        enum gn_cc_algorithm algorithm)
+static void print_table(const void *user, const struct graph_report *r)
 {
-	graph_report_begin(r, stdout);
+	const struct gn_cc_result *result = &((const struct cc_run *)user)->result;
+	const enum gn_cc_algorithm algorithm = ((const struct cc_run *)user)->options.algorithm;
+
 	printf("  components           %llu, the largest has %llu vertices\n",
 	       (unsigned long long)result->components, (unsigned long long)result->largest);
 	printf("  algorithm            %s, %u passes over the lists%s\n", algorithms[algorithm],
 	       result->iterations,
 	       algorithm == GN_CC_SV || r->input->both_directions ? ""
 	                                                          : "; directed edges: no vertex left out");
-	graph_report_end(r, "every component equals the reference's", stdout);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct gn_cc_result *result,
-                  enum gn_cc_algorithm algorithm, struct gn_error *e)
-{
-	const struct graph_options *o = j->options;
-	int rc = 0;
-
-	if (o->out)
-		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
-	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, result, algorithm), o->json, e);
-	if (!rc && o->svg)
-		rc = graph_report_svg(r, "Connected components", "every component verified",
-		                      "both arrays of the graph, once", e);
-	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, result, algorithm);
-	return rc;
-}
+static const struct graph_command command = {"Connected components",
+                                             "every component verified",
+                                             "both arrays of the graph, once",
+                                             "every component equals the reference's",
+                                             run,
+                                             verify,
+                                             report_json,
+                                             print_table};
 
 int tool_cc(int argc, char **argv)
 {
-	struct cc_options o = {0};
-	struct gn_cc_result result;
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct graph_job job = {0};
-	struct tool_bar bar;
-	int rc;
+	struct cc_run r = {0};
+	struct graph_options *o = &r.options.graph;
 
-	graph_options_init(&o.graph, "cc");
-	o.graph.state.vertex_bytes = GN_CC_STATE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	report.verified = -1;
-	job.options = &o.graph;
-	job.progress = tool_bar_begin(&bar);
-	rc = run(&job, o.algorithm, &result, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &report, &result, o.algorithm, &e);
-	graph_job_close(&job);
-	return rc ? tool_fail("cc", &e) : TOOL_OK;
+	graph_options_init(o, "cc");
+	o->state.vertex_bytes = GN_CC_STATE;
+	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
+	return graph_command_run(&command, o, &r);
 }

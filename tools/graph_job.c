@@ -118,7 +118,18 @@ static int make_room(struct graph_job *j, struct gn_error *e)
 	                                (unsigned long long)vertices);
 }
 
-int graph_job_open(struct graph_job *j, struct gn_error *e)
+int graph_job_reference(struct graph_job *j, uint32_t bytes, void **want, struct gn_error *e)
+{
+	const uint64_t vertices = j->input.vertices;
+	const int rc = graph_input_load(&j->input, &j->progress, e);
+
+	*want = rc ? NULL : malloc((vertices ? vertices : 1) * bytes);
+	return rc || *want ? rc
+	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for the reference of %llu vertices",
+	                                  (unsigned long long)vertices);
+}
+
+static int open_job(struct graph_job *j, struct gn_error *e)
 {
 	int rc = simt_open(&j->machine, &j->options->machine, e);
 
@@ -135,7 +146,7 @@ int graph_job_open(struct graph_job *j, struct gn_error *e)
 	return rc ? rc : make_room(j, e);
 }
 
-void graph_job_close(struct graph_job *j)
+static void close_job(struct graph_job *j)
 {
 	graph_state_close(&j->state);
 	if (j->machine)
@@ -146,7 +157,8 @@ void graph_job_close(struct graph_job *j)
 	free(j->result);
 }
 
-void graph_job_describe(const struct graph_job *j, struct graph_report *r)
+/* The report's parts that do not depend on the job. */
+static void describe(const struct graph_job *j, struct graph_report *r)
 {
 	r->options = j->options;
 	r->input = &j->input;
@@ -159,4 +171,61 @@ void graph_job_describe(const struct graph_job *j, struct graph_report *r)
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
 	         r->machine.processors, r->machine.warp_width, graph_mode_name(j->options->mode),
 	         gn_store_path(j->input.store));
+}
+
+/* ---- the subcommand ---- */
+
+static int run(const struct graph_command *c, struct graph_job *j, void *user, struct graph_report *r,
+               struct gn_error *e)
+{
+	int rc = open_job(j, e);
+
+	r->needed_bytes = j->input.bytes;
+	if (!rc)
+		rc = c->run(user, j, r, e);
+	if (rc)
+		return rc;
+	describe(j, r);
+	if (j->options->verify && c->verify)
+		rc = c->verify(user, j, e);
+	r->verified = j->options->verify ? !rc : -1;
+	return rc;
+}
+
+static int finish(const struct graph_command *c, const struct graph_job *j, const void *user,
+                  const struct graph_report *r, struct gn_error *e)
+{
+	const struct graph_options *o = j->options;
+	int rc = 0;
+
+	if (o->out)
+		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
+	if (!rc && o->json)
+		rc = tool_write_json(c->json(user, r), o->json, e);
+	if (!rc && o->svg)
+		rc = graph_report_svg(r, c, e);
+	if (rc || tool_to_stdout(o->json))
+		return rc;
+	graph_report_begin(r, stdout);
+	c->print(user, r);
+	graph_report_end(r, c->verified, stdout);
+	return 0;
+}
+
+int graph_command_run(const struct graph_command *c, const struct graph_options *o, void *user)
+{
+	struct graph_report report = {0};
+	struct gn_error e = {0};
+	struct graph_job job = {0};
+	struct tool_bar bar;
+	int rc;
+
+	job.options = o;
+	job.progress = tool_bar_begin(&bar);
+	rc = run(c, &job, user, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(c, &job, user, &report, &e);
+	close_job(&job);
+	return rc ? tool_fail(o->subcommand, &e) : TOOL_OK;
 }

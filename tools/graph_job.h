@@ -181,7 +181,7 @@ void graph_arrays_describe(const struct graph_arrays *a, struct graph_report *r)
 
 /* ---- the job ---- */
 
-/* A job in progress: what is there must be given back. */
+/* A job in progress: the machine, the graph, its arrays, room for the result. */
 struct graph_job {
 	const struct graph_options *options;
 	struct simt_machine *machine;
@@ -193,12 +193,11 @@ struct graph_job {
 	uint32_t *result; /* of every vertex */
 };
 
-/* graph_job_open - the machine, the graph, its arrays, room for the result. Close in any case. */
-int graph_job_open(struct graph_job *j, struct gn_error *e);
-void graph_job_close(struct graph_job *j);
-
-/* Fill the report's parts that do not depend on the job. */
-void graph_job_describe(const struct graph_job *j, struct graph_report *r);
+/*
+ * graph_job_reference - read the graph into memory for a reference, and make room for its result.
+ * @want  receives `bytes` bytes for each vertex, which the caller frees; NULL on failure
+ */
+int graph_job_reference(struct graph_job *j, uint32_t bytes, void **want, struct gn_error *e);
 
 /* ---- the report ---- */
 
@@ -250,14 +249,33 @@ json_t *graph_report_graph(const struct graph_report *r);
  */
 json_t *graph_report_join(json_t *root, const struct graph_report *r);
 
+/* ---- the subcommand ---- */
+
+/* What a subcommand does. Each function gets the subcommand's own data. */
+struct graph_command {
+	const char *title;          /* names the job in a drawing, "Breadth-first search", say */
+	const char *title_verified; /* the drawing's words for a result that was verified */
+	const char *needed;         /* says what the needed bytes are */
+	const char *verified;       /* the table's words for a result that was verified */
+	/*
+	 * Run the job, which is open, and set the report's seconds and edges, and its needed_bytes if not all
+	 * that the job reads is needed. 0 or a code with a message.
+	 */
+	int (*run)(void *user, struct graph_job *j, struct graph_report *r, struct gn_error *e);
+	/* Compare the result with a reference. NULL: run does so. */
+	int (*verify)(void *user, struct graph_job *j, struct gn_error *e);
+	json_t *(*json)(const void *user, const struct graph_report *r);
+	void (*print)(const void *user, const struct graph_report *r); /* the table's lines about the job */
+};
+
 /*
- * graph_report_svg - draw the traffic to a file.
- * @job       names the job in the title, "Breadth-first search", say
- * @verified  the title's words for a result that was verified
- * @needed    says what the needed bytes are
+ * graph_command_run - a subcommand from its options to its exit status. Results are written only for a run
+ * that went well.
  */
-int graph_report_svg(const struct graph_report *r, const char *job, const char *verified, const char *needed,
-                     struct gn_error *e);
+int graph_command_run(const struct graph_command *c, const struct graph_options *o, void *user);
+
+/* graph_report_svg - draw the traffic to a file. */
+int graph_report_svg(const struct graph_report *r, const struct graph_command *c, struct gn_error *e);
 
 #ifdef __cplusplus
 }

@@ -106,24 +106,20 @@ json_t *graph_report_join(json_t *root, const struct graph_report *r)
 
 /* ---- drawing ---- */
 
-/* The words of a drawing that the job chooses. */
-struct words {
-	const char *job, *verified, *needed;
-};
-
-static void write_title(char *title, size_t bytes, const struct graph_report *r, const struct words *w)
+static void write_title(char *title, size_t bytes, const struct graph_report *r,
+                        const struct graph_command *c)
 {
 	char searches[32] = "";
 
 	if (r->searches)
 		snprintf(searches, sizeof searches, ", %u searches", r->searches->count);
-	snprintf(title, bytes, "%s%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", w->job,
+	snprintf(title, bytes, "%s%s: %llu edges, %.1f million a second, hit rate %.2f %%, %s", c->title,
 	         searches, (unsigned long long)r->edges, graph_report_teps(r) / 1e6,
 	         100 * tool_cache_hit_rate(&r->cache.statistics),
-	         r->verified > 0 ? w->verified : "not verified");
+	         r->verified > 0 ? c->title_verified : "not verified");
 }
 
-static void draw(FILE *to, const struct graph_report *r, const struct words *w)
+static void draw(FILE *to, const struct graph_report *r, const struct graph_command *c)
 {
 	const struct {
 		const char *label, *note;
@@ -131,7 +127,7 @@ static void draw(FILE *to, const struct graph_report *r, const struct words *w)
 	} part[] = {
 	    {"graph", "the arrays of the graph, in the store", r->input->bytes},
 	    {"cache", "room for pages", r->cache.frame_bytes},
-	    {"needed", w->needed, r->needed_bytes},
+	    {"needed", c->needed, r->needed_bytes},
 	    {"fetched", "pages from the store", r->cache.statistics.fetched_bytes},
 	};
 	enum { PARTS = sizeof part / sizeof *part };
@@ -149,16 +145,14 @@ static void draw(FILE *to, const struct graph_report *r, const struct words *w)
 		bar[k].style = scope_bar_styles[SCOPE_OURS];
 		bar[k].share = (double)part[k].bytes / (double)most;
 	}
-	write_title(title, sizeof title, r, w);
+	write_title(title, sizeof title, r, c);
 	scope_svg_file_begin(to, scope_svg_bars_height(PARTS));
 	scope_svg_bars(to, title, bar, PARTS);
 	scope_svg_file_end(to);
 }
 
-int graph_report_svg(const struct graph_report *r, const char *job, const char *verified, const char *needed,
-                     struct gn_error *e)
+int graph_report_svg(const struct graph_report *r, const struct graph_command *c, struct gn_error *e)
 {
-	const struct words words = {job, verified, needed};
 	const char *path = r->options->svg;
 	char *text = NULL;
 	size_t bytes = 0;
@@ -167,7 +161,7 @@ int graph_report_svg(const struct graph_report *r, const char *job, const char *
 
 	if (!to)
 		return gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
-	draw(to, r, &words);
+	draw(to, r, c);
 	rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path)
 	                : tool_write_file(path, text, bytes, e);
 	free(text);

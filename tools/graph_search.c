@@ -130,6 +130,7 @@ static int run_one(const struct graph_searches *all, struct graph_job *j, struct
 
 static void sum_up(const struct graph_searches *all, struct graph_report *r)
 {
+	r->needed_bytes = 0;
 	for (uint32_t k = 0; k < all->count; k++) {
 		r->edges += all->search[k].edges;
 		r->needed_bytes += all->search[k].needed_bytes;
@@ -141,17 +142,13 @@ static void sum_up(const struct graph_searches *all, struct graph_report *r)
 int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct graph_report *r,
                        struct gn_error *e)
 {
-	int rc = graph_job_open(j, e);
+	int rc = find_sources(all, &j->input, e);
 
-	if (!rc)
-		rc = find_sources(all, &j->input, e);
 	for (uint32_t k = 0; k < all->count && !rc; k++)
 		rc = run_one(all, j, &all->search[k], e);
 	if (rc)
 		return rc;
-	graph_job_describe(j, r);
 	sum_up(all, r);
-	r->verified = j->options->verify ? 1 : -1;
 	return 0;
 }
 

@@ -71,8 +71,8 @@ struct graph_searches {
 uint32_t graph_search_count(const struct graph_search_options *o);
 
 /*
- * graph_searches_run - open the job, find the sources, search from each, verify each if that was asked for,
- * and fill the report: its seconds are the mean, its other numbers the sums.
+ * graph_searches_run - find the sources, search from each, verify each if that was asked for, and fill the
+ * report: its seconds are the mean, its other numbers the sums.
  * @all  the first three members are set; graph_searches_free in any case
  */
 int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct graph_report *r,

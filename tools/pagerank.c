@@ -42,9 +42,8 @@ struct pagerank_options {
 	bool has_algorithm; /* the line says which */
 };
 
-/* A run, and what must be given back behind it. */
 struct pagerank_run {
-	struct graph_job job;
+	struct pagerank_options options;
 	uint64_t *rank; /* of every vertex */
 	struct gn_pagerank_result result;
 	struct gn_pagerank_check check;
@@ -111,10 +110,8 @@ static int choose_algorithm(const struct graph_input *in, struct pagerank_option
 	    o->graph.graph);
 }
 
-static int make_room(struct pagerank_run *r, struct gn_error *e)
+static int make_room(struct pagerank_run *r, uint64_t vertices, struct gn_error *e)
 {
-	const uint64_t vertices = r->job.input.vertices;
-
 	r->rank = (uint64_t *)malloc((vertices ? vertices : 1) * sizeof *r->rank);
 	return r->rank ? 0
 	               : gn_error_set(e, -GN_ENOMEM, "out of memory for the ranks of %llu vertices",
@@ -122,45 +119,38 @@ static int make_room(struct pagerank_run *r, struct gn_error *e)
 }
 
 /* The ranks as they are written: f32. */
-static void convert(struct pagerank_run *r)
+static void convert(const struct pagerank_run *r, struct graph_job *j)
 {
-	for (uint64_t v = 0; v < r->job.input.vertices; v++) {
+	for (uint64_t v = 0; v < j->input.vertices; v++) {
 		const float rank = (float)((double)r->rank[v] / (double)pagerank_one);
 
-		memcpy(&r->job.result[v], &rank, sizeof rank);
+		memcpy(&j->result[v], &rank, sizeof rank);
 	}
 }
 
-static int verify(struct pagerank_run *r, const struct gn_pagerank_options *how, struct gn_error *e)
+static int verify(void *user, struct graph_job *j, struct gn_error *e)
 {
-	int rc = graph_input_load(&r->job.input, &r->job.progress, e);
+	struct pagerank_run *r = (struct pagerank_run *)user;
+	int rc = graph_input_load(&j->input, &j->progress, e);
 
-	return rc ? rc : gn_pagerank_verify(&r->job.input.graph, how, &r->result, r->rank, &r->check, e);
+	return rc ? rc
+	          : gn_pagerank_verify(&j->input.graph, &r->options.how, &r->result, r->rank, &r->check, e);
 }
 
-static int run(struct pagerank_run *r, struct pagerank_options *o, struct graph_report *report,
-               struct gn_error *e)
+static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
-	struct graph_job *j = &r->job;
-	int rc = graph_job_open(j, e);
+	struct pagerank_run *r = (struct pagerank_run *)user;
+	int rc = choose_algorithm(&j->input, &r->options, e);
 
 	if (!rc)
-		rc = choose_algorithm(&j->input, o, e);
+		rc = make_room(r, j->input.vertices, e);
 	if (!rc)
-		rc = make_room(r, e);
+		rc = gn_pagerank(j->machine, &j->arrays.graph, &r->options.how, r->rank, &r->result,
+		                 &j->progress, e);
 	if (!rc)
-		rc = gn_pagerank(j->machine, &j->arrays.graph, &o->how, r->rank, &r->result, &j->progress, e);
-	if (rc)
-		return rc;
-	convert(r);
-	graph_job_describe(j, report);
+		convert(r, j);
 	report->seconds = r->result.seconds;
 	report->edges = r->result.edges;
-	report->needed_bytes = j->input.bytes;
-	if (!j->options->verify)
-		return 0;
-	rc = verify(r, &o->how, e);
-	report->verified = !rc;
 	return rc;
 }
 
@@ -171,9 +161,10 @@ static json_t *if_verified(const struct graph_report *r, double value)
 	return r->verified > 0 ? json_real(value) : json_null();
 }
 
-static json_t *report_json(const struct graph_report *r, const struct pagerank_run *run,
-                           const struct gn_pagerank_options *how)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
+	const struct pagerank_run *run = (const struct pagerank_run *)user;
+	const struct gn_pagerank_options *how = &run->options.how;
 	const struct gn_pagerank_result *result = &run->result;
 	json_t *root =
 	    json_pack("{s:s, s:o, s:o, s:s, s:b, s:I, s:f, s:b, s:f, s:o, s:o, s:o, s:f, s:I, s:f}", "schema",
@@ -188,66 +179,43 @@ static json_t *report_json(const struct graph_report *r, const struct pagerank_r
 	return graph_report_join(root, r);
 }
 
-static void print_table(const struct graph_report *r, const struct pagerank_run *run,
-                        const struct gn_pagerank_options *how)
+static void print_table(const void *user, const struct graph_report *r)
 {
+	const struct pagerank_run *run = (const struct pagerank_run *)user;
 	const struct gn_pagerank_result *result = &run->result;
 
-	graph_report_begin(r, stdout);
 	printf("  iterations           %u, the last moved %.3g%s\n", result->iterations, result->moved,
 	       result->converged ? "" : ", which is not below the tolerance yet");
-	printf("  algorithm            %s\n", algorithms[how->algorithm]);
+	printf("  algorithm            %s\n", algorithms[run->options.how.algorithm]);
 	if (r->verified > 0)
 		printf("  distance             %.3g from the reference, at most %.3g; one more iteration "
 		       "moves %.3g\n",
 		       run->check.distance, run->check.bound, run->check.error);
-	graph_report_end(r, "the ranks are the reference's but for rounding", stdout);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct pagerank_run *run, const struct graph_report *r,
-                  const struct gn_pagerank_options *how, struct gn_error *e)
-{
-	const struct graph_job *j = &run->job;
-	const struct graph_options *o = j->options;
-	int rc = 0;
-
-	if (o->out)
-		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
-	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, run, how), o->json, e);
-	if (!rc && o->svg)
-		rc = graph_report_svg(r, "PageRank", "the ranks verified", "both arrays of the graph, once",
-		                      e);
-	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, run, how);
-	return rc;
-}
+static const struct graph_command command = {"PageRank",
+                                             "the ranks verified",
+                                             "both arrays of the graph, once",
+                                             "the ranks are the reference's but for rounding",
+                                             run,
+                                             verify,
+                                             report_json,
+                                             print_table};
 
 int tool_pagerank(int argc, char **argv)
 {
-	struct pagerank_options o = {0};
 	struct pagerank_run r = {0};
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct tool_bar bar;
-	int rc;
+	struct graph_options *o = &r.options.graph;
+	int status;
 
 	if (tool_net_asked(argc, argv))
 		return tool_pagerank_net(argc, argv);
-	graph_options_init(&o.graph, "pagerank");
-	o.graph.state.vertex_bytes = GN_PAGERANK_STATE;
-	o.how.iterations = 20;
-	o.how.tolerance = 1e-4;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	report.verified = -1;
-	r.job.options = &o.graph;
-	r.job.progress = tool_bar_begin(&bar);
-	rc = run(&r, &o, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&r, &report, &o.how, &e);
-	graph_job_close(&r.job);
+	graph_options_init(o, "pagerank");
+	o->state.vertex_bytes = GN_PAGERANK_STATE;
+	r.options.how.iterations = 20;
+	r.options.how.tolerance = 1e-4;
+	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
+	status = graph_command_run(&command, o, &r);
 	free(r.rank);
-	return rc ? tool_fail("pagerank", &e) : TOOL_OK;
+	return status;
 }

@@ -92,18 +92,15 @@ static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_er
 	const struct gn_sssp_options *how = &((const struct sssp_run *)user)->options->how;
 	const uint64_t vertices = j->input.vertices;
 	const struct gn_graph *g = &j->input.graph;
-	int rc = graph_input_load(&j->input, &j->progress, e);
-	uint64_t *want;
+	void *want;
+	int rc = graph_job_reference(j, sizeof(uint64_t), &want, e);
 
 	if (!rc)
 		rc = sssp_draw_weights(&j->input.graph, how->most, e);
-	if (rc)
-		return rc;
-	want = (uint64_t *)malloc(vertices * sizeof *want);
-	if (!want || sssp_reference(g, source, want))
+	if (!rc && sssp_reference(g, source, (uint64_t *)want))
 		rc = gn_error_set(e, -GN_ENOMEM, "out of memory for the reference");
-	else
-		rc = gn_sssp_verify(j->result, want, vertices, g->weight, e);
+	if (!rc)
+		rc = gn_sssp_verify(j->result, (const uint64_t *)want, vertices, g->weight, e);
 	free(want);
 	return rc;
 }
@@ -150,13 +147,13 @@ static json_t *members(const void *user, const struct graph_search *s)
 
 static const struct graph_search_kind kind = {search, verify, members};
 
-static json_t *report_json(const struct graph_report *r, const struct graph_searches *all)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
 	json_t *root = json_pack("{s:s, s:o, s:o, s:s}", "schema", "grapnel-sssp-store-1", "machine",
 	                         tool_json_machine(&r->machine), "graph", graph_report_graph(r), "weights",
 	                         weights_name(r));
 
-	return graph_searches_join(root, all, r);
+	return graph_searches_join(root, (const struct graph_searches *)user, r);
 }
 
 static void print_search(const struct graph_report *r, const struct gn_sssp_result *result)
@@ -168,40 +165,20 @@ static void print_search(const struct graph_report *r, const struct gn_sssp_resu
 }
 
 /* Of several searches the report has a line each. */
-static void print_table(const struct graph_report *r, const struct graph_searches *all)
+static void print_table(const void *user, const struct graph_report *r)
 {
+	const struct graph_searches *all = (const struct graph_searches *)user;
 	const struct gn_sssp_result *first = ((const struct sssp_run *)all->user)->result;
 
-	graph_report_begin(r, stdout);
 	if (r->searches)
 		printf("  delta                %.9g (weights: %s)\n", first->delta, weights_name(r));
 	else
 		print_search(r, first);
-	graph_report_end(r, "every length equals the reference's", stdout);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct graph_searches *all,
-                  struct gn_error *e)
+static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)
 {
-	const struct graph_options *o = j->options;
-	int rc = 0;
-
-	if (o->out)
-		rc = tool_write_file(o->out, j->result, j->input.vertices * sizeof *j->result, e);
-	if (!rc && o->json)
-		rc = tool_write_json(report_json(r, all), o->json, e);
-	if (!rc && o->svg)
-		rc = graph_report_svg(r, "Shortest paths", "every length verified",
-		                      "lists and weights of the reached vertices, once", e);
-	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, all);
-	return rc;
-}
-
-static int run_job(struct graph_job *job, struct graph_searches *all, struct graph_report *report,
-                   struct gn_error *e)
-{
+	struct graph_searches *all = (struct graph_searches *)user;
 	struct sssp_run *run = (struct sssp_run *)all->user;
 	const uint32_t count = graph_search_count(all->options);
 
@@ -210,16 +187,21 @@ static int run_job(struct graph_job *job, struct graph_searches *all, struct gra
 	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
 }
 
+static const struct graph_command command = {"Shortest paths",
+                                             "every length verified",
+                                             "lists and weights of the reached vertices, once",
+                                             "every length equals the reference's",
+                                             run,
+                                             NULL,
+                                             report_json,
+                                             print_table};
+
 int tool_sssp(int argc, char **argv)
 {
 	struct sssp_options o = {0};
 	struct sssp_run run = {&o, NULL};
 	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct graph_job job = {0};
-	struct tool_bar bar;
-	int rc;
+	int status;
 
 	if (tool_net_asked(argc, argv))
 		return tool_sssp_net(argc, argv);
@@ -228,14 +210,8 @@ int tool_sssp(int argc, char **argv)
 	o.search.graph.weights = true;
 	o.how.most = 255;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	job.options = &o.search.graph;
-	job.progress = tool_bar_begin(&bar);
-	rc = run_job(&job, &all, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &report, &all, &e);
+	status = graph_command_run(&command, &o.search.graph, &all);
 	free(run.result);
 	graph_searches_free(&all);
-	graph_job_close(&job);
-	return rc ? tool_fail("sssp", &e) : TOOL_OK;
+	return status;
 }

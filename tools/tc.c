@@ -49,40 +49,32 @@ static const struct argp argp = {
 
 /* ---- the run ---- */
 
-static int verify(struct graph_job *j, uint64_t triangles, struct gn_error *e)
+static int verify(void *user, struct graph_job *j, struct gn_error *e)
 {
+	const struct gn_tc_result *result = (const struct gn_tc_result *)user;
 	uint64_t want = 0;
 	int rc = graph_input_load(&j->input, &j->progress, e);
 
 	if (!rc)
 		rc = gn_tc_reference(&j->input.graph, &want, e);
-	return rc ? rc : gn_tc_verify(triangles, want, e);
+	return rc ? rc : gn_tc_verify(result->triangles, want, e);
 }
 
-static int run(struct graph_job *j, struct gn_tc_result *result, struct graph_report *report,
-               struct gn_error *e)
+static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
-	int rc = graph_job_open(j, e);
+	struct gn_tc_result *result = (struct gn_tc_result *)user;
+	const int rc = gn_tc(j->machine, &j->arrays.graph, j->arrays.pages, result, &j->progress, e);
 
-	if (!rc)
-		rc = gn_tc(j->machine, &j->arrays.graph, j->arrays.pages, result, &j->progress, e);
-	if (rc)
-		return rc;
-	graph_job_describe(j, report);
 	report->seconds = result->seconds;
 	report->edges = result->edges;
-	report->needed_bytes = j->input.bytes;
-	if (!j->options->verify)
-		return 0;
-	rc = verify(j, result->triangles, e);
-	report->verified = !rc;
 	return rc;
 }
 
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct graph_report *r, const struct gn_tc_result *result)
+static json_t *report_json(const void *user, const struct graph_report *r)
 {
+	const struct gn_tc_result *result = (const struct gn_tc_result *)user;
 	json_t *root = json_pack(
 	    "{s:s, s:o, s:o, s:s, s:f, s:I, s:I, s:f, s:I, s:f}", "schema", "grapnel-tc-1", "machine",
 	    tool_json_machine(&r->machine), "graph", graph_report_graph(r), "order",
@@ -93,56 +85,35 @@ static json_t *report_json(const struct graph_report *r, const struct gn_tc_resu
 	return graph_report_join(root, r);
 }
 
-static void print_table(const struct graph_report *r, const struct gn_tc_result *result)
+static void print_table(const void *user, const struct graph_report *r)
 {
-	graph_report_begin(r, stdout);
+	const struct gn_tc_result *result = (const struct gn_tc_result *)user;
+
 	printf("  triangles            %llu\n", (unsigned long long)result->triangles);
 	printf("  looked up            %llu elements of lists in other lists\n",
 	       (unsigned long long)result->looked_up);
 	if (r->input->ordered)
 		printf("  order                by degree, each edge once; made in %.3f s\n",
 		       r->input->order_seconds);
-	graph_report_end(r, "the number equals the reference's", stdout);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct graph_job *j, const struct graph_report *r, const struct gn_tc_result *result,
-                  struct gn_error *e)
-{
-	const struct graph_options *o = j->options;
-	int rc = 0;
-
-	if (o->json)
-		rc = tool_write_json(report_json(r, result), o->json, e);
-	if (!rc && o->svg)
-		rc = graph_report_svg(r, "Triangles", "the number verified",
-		                      "both arrays of the graph in the store, once", e);
-	if (!rc && !tool_to_stdout(o->json))
-		print_table(r, result);
-	return rc;
-}
+static const struct graph_command command = {"Triangles",
+                                             "the number verified",
+                                             "both arrays of the graph in the store, once",
+                                             "the number equals the reference's",
+                                             run,
+                                             verify,
+                                             report_json,
+                                             print_table};
 
 int tool_tc(int argc, char **argv)
 {
 	struct graph_options o = {0};
-	struct gn_tc_result result;
-	struct graph_report report = {0};
-	struct gn_error e = {0};
-	struct graph_job job = {0};
-	struct tool_bar bar;
-	int rc;
+	struct gn_tc_result result = {0};
 
 	graph_options_init(&o, "tc");
 	o.undirected_only = true;
 	o.order = GRAPH_ORDER_AUTO;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	report.verified = -1;
-	job.options = &o;
-	job.progress = tool_bar_begin(&bar);
-	rc = run(&job, &result, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &report, &result, &e);
-	graph_job_close(&job);
-	return rc ? tool_fail("tc", &e) : TOOL_OK;
+	return graph_command_run(&command, &o, &result);
 }
