@@ -3,12 +3,7 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
+. "$(dirname "$0")/begin.sh"
 
 # right OPTION... - one run, checked; C is the same as that of all others.
 right() {

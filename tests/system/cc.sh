@@ -4,10 +4,7 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
+. "$(dirname "$0")/begin.sh"
 
 awk 'BEGIN { for (v = 0; v < 1000; v++) print v, v + 1 }' >path.el
 awk 'BEGIN { for (v = 1; v <= 5000; v++) print 0, v }' >star.el

@@ -4,12 +4,7 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
+. "$(dirname "$0")/begin.sh"
 
 runs=0
 # right JOB OPTION... - one run, checked.

@@ -4,14 +4,8 @@
 set -eu
 grapnel=$1
 mpiexec=$3
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-
-fail() {
-  echo "$*"
-  exit 1
-}
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 # refuses STATUS WORDS OPTION... - it ends with this status, and its message holds the words.
 refuses() {

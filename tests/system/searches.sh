@@ -3,14 +3,8 @@
 # between them, and what is refused. Usage: searches.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-
-fail() {
-  echo "$*"
-  exit 1
-}
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 # A ring, so that every search reads all; each tenth vertex has three edges, the one five behind it two.
 awk 'BEGIN { n = 1000

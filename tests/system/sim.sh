@@ -3,14 +3,8 @@
 # cannot be asked for is refused. Usage: sim.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-
-fail() {
-  echo "$*"
-  exit 1
-}
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 # counter NAME FILE - its value.
 counter() {

@@ -3,13 +3,9 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
+. "$(dirname "$0")/begin.sh"
 LC_ALL=C
-export TMPDIR LC_ALL
+export LC_ALL
 
 # right OPTION... - one run, checked.
 right() {

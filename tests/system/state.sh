@@ -4,12 +4,7 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
+. "$(dirname "$0")/begin.sh"
 
 "$grapnel" gen kron --scale 10 --degree 8 --undirected kron.gng >/dev/null
 "$grapnel" gen urand --scale 10 --degree 3 directed.gng >/dev/null

@@ -7,16 +7,8 @@ grapnel=$1
 python=$3
 judge=$4
 memory=$5
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
-
-fail() {
-  echo "$*"
-  exit 1
-}
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 "$grapnel" gen kron --scale 9 --undirected kron.gng >/dev/null
 "$grapnel" gen taxis --rows 20000 taxis.gnt >/dev/null

@@ -1,7 +1,20 @@
 #!/bin/sh
-# For scripts that ask grapnel for what it refuses: they set grapnel, read this file before they go to another folder, and call
-# refusals, then refuses.
+# How the scripts that test the command begin: they set grapnel and read this file, with GRAPNEL SCRATCH-FOLDER as their first
+# arguments. Then they are in the folder, which is empty, and what the command keeps in files without a name is there too.
 # shellcheck disable=SC2154 # grapnel
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2" || exit 1
+TMPDIR=$PWD
+export TMPDIR
+
+# fail WORDS... - say what is wrong, and end.
+fail() {
+  echo "$*"
+  exit 1
+}
+
+# ---- what is refused: call refusals, then refuses ----
 
 # refusals JOB FILE - of a job of grapnel, or of any ('') of which the command is given; with --out FILE, or without it ('').
 refusals() {
