@@ -11,7 +11,6 @@
  */
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -208,18 +207,6 @@ static void paged(const char *path, enum work work, int scalar)
 	bench_must(gn_close(&data, &e), e.text);
 }
 
-/* Which of the words an option's value is, counted from 0. NULL ends the words. */
-static int word(const char *option, const char *const *words)
-{
-	const char *text = bench_text(option, "");
-
-	for (int k = 0; words[k]; k++)
-		if (!strcmp(text, words[k]))
-			return k;
-	bench_must(1, option);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const char *const works[] = {"count", "sum", "add", NULL};
@@ -231,8 +218,8 @@ int main(int argc, char **argv)
 
 	bench_begin(argc, argv, "file work way machine blocks threads cache page");
 	file = bench_text("file", "");
-	work = (enum work)word("work", works);
-	way = word("way", ways);
+	work = (enum work)bench_word("work", works);
+	way = bench_word("way", ways);
 	bytes = drop(file);
 	if (way < 2)
 		plain(file, work, way == 0, bytes);

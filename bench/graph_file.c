@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -140,18 +139,6 @@ static void pagerank(struct bench *b)
 	b->edges = r.edges;
 }
 
-/* Which of the words an option's value is, counted from 0. NULL ends the words. */
-static int word(const char *option, const char *const *words)
-{
-	const char *text = bench_text(option, "");
-
-	for (int k = 0; words[k]; k++)
-		if (!strcmp(text, words[k]))
-			return k;
-	bench_must(1, option);
-	return 0;
-}
-
 static void print(const struct bench *b)
 {
 	struct gn_store_statistics s;
@@ -177,9 +164,9 @@ int main(int argc, char **argv)
 	int work;
 
 	bench_begin(argc, argv, "file work way source share page");
-	work = word("work", works);
+	work = bench_word("work", works);
 	b.machine = bench_machine("cpu", 0, 0);
-	open_graph(&b, bench_text("file", ""), (enum way)word("way", ways));
+	open_graph(&b, bench_text("file", ""), (enum way)bench_word("way", ways));
 	drop(&b.file);
 	jobs[work](&b);
 	print(&b);

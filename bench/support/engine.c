@@ -74,6 +74,17 @@ uint64_t bench_number(const char *name, uint64_t otherwise)
 	return value;
 }
 
+int bench_word(const char *name, const char *const *words)
+{
+	const char *text = bench_text(name, "");
+
+	for (int k = 0; words[k]; k++)
+		if (!strcmp(text, words[k]))
+			return k;
+	bench_must(1, name);
+	return 0;
+}
+
 struct simt_machine *bench_machine(const char *name, unsigned threads, unsigned width)
 {
 	struct simt_options config = {name, threads, width, SIMT_FAIR, 0};

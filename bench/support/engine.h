@@ -31,6 +31,9 @@ void bench_begin(int argc, char **argv, const char *names);
 const char *bench_text(const char *name, const char *otherwise);
 uint64_t bench_number(const char *name, uint64_t otherwise);
 
+/* bench_word - which of the words the argument's value is, counted from 0. NULL ends the words. */
+int bench_word(const char *name, const char *const *words);
+
 /* bench_machine - open one. @threads, @width  of cpu; 0: the default */
 struct simt_machine *bench_machine(const char *name, unsigned threads, unsigned width);
 
