@@ -56,41 +56,7 @@ static void run_all(int (*node)(struct gn_net *, void *))
 				fail_msg("route %u, %u columns: %s", route, columns, error.text);
 }
 
-static void changes_add_up_on_every_node(void **state)
-{
-	(void)state;
-	run_all(net_changes);
-}
-
-static void fetched_values_are_those_before_the_change(void **state)
-{
-	(void)state;
-	run_all(net_fetches);
-}
-
-static void hosts_do_what_kernels_do(void **state)
-{
-	(void)state;
-	run_all(net_host_forms);
-}
-
-static void bytes_of_any_number_and_alignment_arrive(void **state)
-{
-	(void)state;
-	run_all(net_bytes);
-}
-
-static void calls_run_where_they_go_and_may_call_on(void **state)
-{
-	(void)state;
-	run_all(net_calls);
-}
-
-static void nodes_meet_and_tell_each_other(void **state)
-{
-	(void)state;
-	run_all(net_together);
-}
+#include "net_all.h" /* uses run_all */
 
 /* What the calling thread may compute before others have a turn. */
 static uint64_t slice_ns(void)

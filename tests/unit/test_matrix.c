@@ -4,7 +4,7 @@
  * is exact in any order, against plain loops: for narrow and wide warps, through caches of a few small pages
  * and without one, by one pass and by two.
  */
-#include "unit.h"
+#include "far_base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,18 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <grapnel/cache.h>
-#include <grapnel/store.h>
-
 #include "matrix/matrix.h"
-
-static struct gn_error error;
-
-static void must(int rc)
-{
-	if (rc)
-		fail_msg("%s: %s", gn_error_name(rc), error.text);
-}
 
 /* ---- a matrix behind a cache ---- */
 
@@ -50,9 +39,7 @@ enum {
 }; /* bytes in front of the matrix: no page begins with it */
 
 struct far {
-	struct simt_machine *machine;
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct far_base base;
 	struct gn_matrix matrix;
 };
 
@@ -60,25 +47,12 @@ static void open_far(struct far *f, const struct way *w, const char *uri, uint64
 {
 	struct gn_array_options a = {
 	    w->page_bytes ? GN_PAGED : GN_DIRECT, NULL, NULL, BEFORE, rows * columns, 4};
-	struct simt_options machine;
-	struct gn_cache_options c;
 
 	memset(f, 0, sizeof *f);
-	memset(&machine, 0, sizeof machine);
-	memset(&c, 0, sizeof c);
-	machine.name = "cpu";
-	machine.threads = 2;
-	machine.warp_width = w->warp_width;
-	must(simt_open(&f->machine, &machine, &error));
-	must(gn_store_open(&f->store, f->machine, uri, NULL, &error));
-	c.page_bytes = w->page_bytes;
-	c.bytes = w->cache_bytes;
-	c.statistics = 1;
-	if (w->page_bytes)
-		must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &error));
-	a.cache = f->cache;
-	a.store = f->store;
-	must(gn_array_create(&f->matrix.a, f->machine, &a, &error));
+	open_base(&f->base, w->warp_width, uri, w->page_bytes, w->cache_bytes);
+	a.cache = f->base.cache;
+	a.store = f->base.store;
+	must(gn_array_create(&f->matrix.a, f->base.machine, &a, &error));
 	f->matrix.rows = rows;
 	f->matrix.columns = columns;
 	f->matrix.cache_bytes = w->told_bytes;
@@ -86,35 +60,8 @@ static void open_far(struct far *f, const struct way *w, const char *uri, uint64
 
 static void close_far(struct far *f)
 {
-	gn_array_destroy(&f->matrix.a, f->machine);
-	if (f->cache)
-		gn_cache_destroy(f->cache);
-	gn_store_close(f->store);
-	simt_close(f->machine);
-}
-
-/* A thread that pins pages and keeps them: for those who come later, frames are short. */
-struct hold_args {
-	struct gn_array a;
-	uint64_t count, step;
-};
-
-SIMT_FN void hold_pages(const struct hold_args *h)
-{
-	struct gn_page page;
-
-	for (uint64_t i = 0; i < h->count; i += h->step)
-		gn_array_acquire(&h->a, 1u << simt_lane(), i, GN_READ, &page);
-}
-SIMT_KERNEL(hold_pages, struct hold_args)
-
-static void hold_all(struct far *f)
-{
-	const struct hold_args h = {f->matrix.a, gn_count(&f->matrix.a), 128};
-	const struct simt_grid one = {1, 1, 0};
-
-	must(simt_launch(f->machine, &hold_pages_kernel, one, &h));
-	must(simt_wait(f->machine));
+	gn_array_destroy(&f->matrix.a, f->base.machine);
+	close_base(&f->base);
 }
 
 /* ---- what is expected ---- */
@@ -198,7 +145,7 @@ static void open_filled(struct far *f, const struct way *w, const struct plain *
 
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(BEFORE + p->rows * p->columns * 4));
 	open_far(f, w, uri, p->rows, p->columns);
-	must(gn_store_write_host(f->store, BEFORE, p->a, p->rows * p->columns * 4, &error));
+	must(gn_store_write_host(f->base.store, BEFORE, p->a, p->rows * p->columns * 4, &error));
 }
 
 static void check_products(const struct plain *p, const struct way *w, unsigned passes, int wants)
@@ -211,7 +158,7 @@ static void check_products(const struct plain *p, const struct way *w, unsigned 
 	memcpy(y, p->y, p->rows * sizeof *y);
 	memcpy(v, p->v, p->columns * sizeof *v);
 	open_filled(&f, w, p);
-	must(gn_matrix_products(f.machine, &f.matrix, &vectors, passes, &result, &error));
+	must(gn_matrix_products(f.base.machine, &f.matrix, &vectors, passes, &result, &error));
 	assert_int_equal(result.passes, wants == 3 ? passes : 1);
 	expect_equal("A x", y, wants & 1 ? p->want_y : p->y, p->rows);
 	expect_equal("A^T u", v, wants & 2 ? p->want_v : p->v, p->columns);
@@ -236,7 +183,7 @@ static void check_atax(struct plain *p, const struct way *w)
 		int rc;
 
 		open_filled(&f, w, p);
-		rc = gn_matrix_atax(f.machine, &f.matrix, p->x, v, passes, &result, &error);
+		rc = gn_matrix_atax(f.base.machine, &f.matrix, p->x, v, passes, &result, &error);
 		if (passes != 1 || rc != -GN_ENOBUFS) {
 			must(rc);
 			expect_equal("A^T A x", v, want, p->columns);
@@ -333,8 +280,8 @@ static void without_frames_the_products_are_right(void **state)
 		memcpy(y, p.y, sizeof y);
 		memcpy(v, p.v, sizeof v);
 		open_filled(&f, &ways[k], &p);
-		hold_all(&f);
-		must(gn_matrix_products(f.machine, &f.matrix, &vectors, 1, &result, &error));
+		hold_all(&f.base, &f.matrix.a, 128);
+		must(gn_matrix_products(f.base.machine, &f.matrix, &vectors, 1, &result, &error));
 		expect_equal("A x", y, p.want_y, 50);
 		expect_equal("A^T u", v, p.want_v, 700);
 		close_far(&f);
@@ -359,10 +306,10 @@ static void one_pass_moves_each_page_once(void **state)
 
 		open_filled(&f, &w, &p);
 		if (job)
-			must(gn_matrix_atax(f.machine, &f.matrix, p.x, p.v, 1, &result, &error));
+			must(gn_matrix_atax(f.base.machine, &f.matrix, p.x, p.v, 1, &result, &error));
 		else
-			must(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error));
-		gn_cache_describe(f.cache, &info);
+			must(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error));
+		gn_cache_describe(f.base.cache, &info);
 		/* warps whose rows meet in a page may each fetch it */
 		assert_true(info.statistics.fetched_bytes < 300 * 1000 * 4 * 11 / 10);
 		close_far(&f);
@@ -421,7 +368,7 @@ static void real_numbers_stay_within_the_bound(void **state)
 		memset(p.y, 0, 211 * sizeof(float));
 		memset(p.v, 0, 9001 * sizeof(float));
 		open_filled(&f, &ways[k], &p);
-		must(gn_matrix_products(f.machine, &f.matrix, &vectors, 1, &result, &error));
+		must(gn_matrix_products(f.base.machine, &f.matrix, &vectors, 1, &result, &error));
 		must(gn_matrix_reference(&a, 211, 9001, &x, &y, &u, &v, &error));
 		must(gn_matrix_verify("y", p.y, &y, 211, result.row_roundings, &error));
 		must(gn_matrix_verify("v", p.v, &v, 9001, result.column_roundings, &error));
@@ -461,8 +408,9 @@ static void a_store_that_lies_is_found_out(void **state)
 	v.x = p.x;
 	v.y = p.y;
 	open_filled(&f, &ways[0], &p);
-	must(gn_store_write_host(f.store, BEFORE + (7 * 300 + 100) * sizeof lie, &lie, sizeof lie, &error));
-	must(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error));
+	must(gn_store_write_host(f.base.store, BEFORE + (7 * 300 + 100) * sizeof lie, &lie, sizeof lie,
+	                         &error));
+	must(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error));
 	must(gn_matrix_reference(&a, 20, 300, &x, &y, NULL, NULL, &error));
 	assert_int_equal(gn_matrix_verify("y", p.y, &y, 20, result.row_roundings, &error), -GN_EBADMSG);
 	assert_non_null(strstr(error.text, "y: element 7 is"));
@@ -512,13 +460,13 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	(void)state;
 	open_far(&f, &ways[0], "host:4096", 2, 2);
 	f.matrix.rows = 0;
-	assert_int_equal(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error), -GN_EINVAL);
+	assert_int_equal(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "0 rows"));
 	f.matrix.rows = 2;
 	f.matrix.columns = 0;
-	assert_int_equal(gn_matrix_atax(f.machine, &f.matrix, one, one, 0, &result, &error), -GN_EINVAL);
+	assert_int_equal(gn_matrix_atax(f.base.machine, &f.matrix, one, one, 0, &result, &error), -GN_EINVAL);
 	f.matrix.columns = 3;
-	assert_int_equal(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error), -GN_EINVAL);
+	assert_int_equal(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "4 elements"));
 	close_far(&f);
 }
@@ -532,9 +480,10 @@ static void a_row_that_no_cache_holds_takes_two_passes(void **state)
 	(void)state;
 	plain_open(&p, 40, 5000);
 	open_filled(&f, &ways[2], &p);
-	assert_int_equal(gn_matrix_atax(f.machine, &f.matrix, p.x, p.v, 1, &result, &error), -GN_ENOBUFS);
+	assert_int_equal(gn_matrix_atax(f.base.machine, &f.matrix, p.x, p.v, 1, &result, &error),
+	                 -GN_ENOBUFS);
 	assert_non_null(strstr(error.text, "larger cache"));
-	must(gn_matrix_atax(f.machine, &f.matrix, p.x, p.v, 0, &result, &error));
+	must(gn_matrix_atax(f.base.machine, &f.matrix, p.x, p.v, 0, &result, &error));
 	assert_int_equal(result.passes, 2);
 	close_far(&f);
 	plain_close(&p);
@@ -557,7 +506,7 @@ static void what_cannot_be_read_is_said(void **state)
 	open_far(&f, &w, uri, 64, 1024);
 	assert_false(ftruncate(fd, 4096));
 	y[0] = 7;
-	assert_int_not_equal(gn_matrix_products(f.machine, &f.matrix, &v, 1, &result, &error), 0);
+	assert_int_not_equal(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error), 0);
 	assert_true(y[0] == 7);
 	close_far(&f);
 	close(fd);

@@ -28,11 +28,14 @@ static const struct way ways[] = {{"packets", GN_NET_PACKETS, 0},
                                   {"by kernel", GN_NET_PACKETS, 1},
                                   {"direct, by kernel", GN_NET_DIRECT, 1}};
 
+/* The first ones have every form, and a grid whose last row is not full. */
 static const struct shape shapes[] = {
-    {1, 1, 1, GN_NET_COMBINED, 0},  {2, 1, 1, GN_NET_COMBINED, 0},        {3, 1, 4, GN_NET_COMBINED, 0},
-    {5, 2, 32, GN_NET_COMBINED, 0}, {7, 3, 32, GN_NET_COMBINED, 0},       {8, 3, 2, GN_NET_COMBINED, 0},
-    {9, 3, 1, GN_NET_COMBINED, 0},  {3, 1, 4, GN_NET_COPROCESSOR, 0},     {7, 3, 32, GN_NET_COPROCESSOR, 0},
-    {4, 2, 8, GN_NET_COALESCED, 0}, {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}};
+    {1, 1, 1, GN_NET_COMBINED, 0},  {2, 1, 1, GN_NET_COMBINED, 0},         {3, 1, 4, GN_NET_COMBINED, 0},
+    {5, 2, 32, GN_NET_COMBINED, 0}, {7, 3, 32, GN_NET_COMBINED, 0},        {3, 1, 4, GN_NET_COPROCESSOR, 0},
+    {4, 2, 8, GN_NET_COALESCED, 0}, {3, 2, 1, GN_NET_MESSAGE_PER_LANE, 0}, {8, 3, 2, GN_NET_COMBINED, 0},
+    {9, 3, 1, GN_NET_COMBINED, 0},  {7, 3, 32, GN_NET_COPROCESSOR, 0}};
+
+enum { SHAPES = few_or_all(8, sizeof shapes / sizeof *shapes) };
 
 /* The order of the direct route rests on fences, of which the thread sanitizer knows nothing. */
 #ifdef __SANITIZE_THREAD__
@@ -85,45 +88,11 @@ static void run_on(const struct shape *s, int (*node)(struct gn_net *, void *), 
 
 static void run_all(int (*node)(struct gn_net *, void *))
 {
-	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+	for (size_t k = 0; k < SHAPES; k++)
 		run_on(&shapes[k], node, NULL);
 }
 
-static void changes_add_up_on_every_node(void **state)
-{
-	(void)state;
-	run_all(net_changes);
-}
-
-static void fetched_values_are_those_before_the_change(void **state)
-{
-	(void)state;
-	run_all(net_fetches);
-}
-
-static void hosts_do_what_kernels_do(void **state)
-{
-	(void)state;
-	run_all(net_host_forms);
-}
-
-static void bytes_of_any_number_and_alignment_arrive(void **state)
-{
-	(void)state;
-	run_all(net_bytes);
-}
-
-static void calls_run_where_they_go_and_may_call_on(void **state)
-{
-	(void)state;
-	run_all(net_calls);
-}
-
-static void nodes_meet_and_tell_each_other(void **state)
-{
-	(void)state;
-	run_all(net_together);
-}
+#include "net_all.h" /* uses run_all */
 
 static void who_waits_does_not_wait_for_packets_to_grow_old(void **state)
 {

@@ -3,6 +3,7 @@
  * The radix sort against a sort of pairs of a key and its place, which is stable: sizes around warps, tiles
  * and parts, both widths of keys, any number of bits, for narrow and wide warps.
  */
+#include "sort_keys.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -16,28 +17,6 @@ static void must(int rc)
 {
 	if (rc)
 		fail_msg("%s: %s", gn_error_name(rc), error.text);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return (*state >> 32 | *state << 32) * 0x9e3779b97f4a7c15ull;
-}
-
-enum { RANDOM, FEW, EQUAL, SORTED, REVERSED, SKEWED, KINDS };
-
-static uint64_t key_of(unsigned kind, uint64_t i, uint64_t count, uint64_t *state)
-{
-	const uint64_t x = next_random(state);
-
-	switch (kind) {
-	case RANDOM: return x;
-	case FEW: return x % 3 * 0x8000400020001001ull;
-	case EQUAL: return 0xfedcba9876543210ull;
-	case SORTED: return i * 0x10003;
-	case REVERSED: return (count - i) * 0x100000001ull;
-	default: return x >> x % 61;
-	}
 }
 
 /* ---- what is expected ---- */

@@ -4,31 +4,15 @@
  * than the memory and the cache hold, for narrow and wide warps, through caches of a few small pages and
  * without one.
  */
-#include "unit.h"
+#include "far_base.h"
+#include "sort_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <grapnel/cache.h>
-#include <grapnel/store.h>
-
 #include "sort/sort.h"
-
-static struct gn_error error;
-
-static void must(int rc)
-{
-	if (rc)
-		fail_msg("%s: %s", gn_error_name(rc), error.text);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return (*state >> 32 | *state << 32) * 0x9e3779b97f4a7c15ull;
-}
 
 struct way {
 	unsigned warp_width;
@@ -43,9 +27,7 @@ static const struct way ways[] = {{1, 512, 16},   {8, 512, 16},  {32, 512, 40}, 
 enum { WAYS = few_or_all(2, sizeof ways / sizeof *ways), EACH = few_or_all(5, 1) };
 
 struct far {
-	struct simt_machine *machine;
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct far_base base;
 	struct gn_sort sort;
 	uint64_t apart; /* bytes from one array to the next in the store */
 };
@@ -53,10 +35,14 @@ struct far {
 static void open_array(struct far *f, struct gn_array *array, unsigned place, uint64_t count,
                        uint32_t key_bytes)
 {
-	struct gn_array_options a = {
-	    f->cache ? GN_PAGED : GN_DIRECT, f->cache, f->store, place * f->apart, count, key_bytes};
+	struct gn_array_options a = {f->base.cache ? GN_PAGED : GN_DIRECT,
+	                             f->base.cache,
+	                             f->base.store,
+	                             place * f->apart,
+	                             count,
+	                             key_bytes};
 
-	must(gn_array_create(array, f->machine, &a, &error));
+	must(gn_array_create(array, f->base.machine, &a, &error));
 }
 
 /* Three arrays side by side in a store, each from a page on. uri NULL: host memory. */
@@ -64,78 +50,28 @@ static void open_far(struct far *f, const struct way *w, const char *uri, uint64
                      enum gn_sort_type type)
 {
 	const uint32_t key_bytes = gn_sort_key_bytes(type);
-	struct simt_options machine;
-	struct gn_cache_options c;
 	char memory[64];
 
 	memset(f, 0, sizeof *f);
-	memset(&machine, 0, sizeof machine);
-	memset(&c, 0, sizeof c);
-	machine.name = "cpu";
-	machine.threads = 2;
-	machine.warp_width = w->warp_width;
-	must(simt_open(&f->machine, &machine, &error));
 	f->apart = (count * key_bytes + 4095) / 4096 * 4096;
 	snprintf(memory, sizeof memory, "host:%llu", (unsigned long long)(3 * f->apart));
-	must(gn_store_open(&f->store, f->machine, uri ? uri : memory, NULL, &error));
-	c.page_bytes = w->page_bytes;
-	c.bytes = w->frames * w->page_bytes;
-	c.statistics = 1;
-	if (w->page_bytes)
-		must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &error));
+	open_base(&f->base, w->warp_width, uri ? uri : memory, w->page_bytes, w->frames * w->page_bytes);
 	open_array(f, &f->sort.from, 0, count, key_bytes);
 	open_array(f, &f->sort.runs, 1, count, key_bytes);
 	open_array(f, &f->sort.to, 2, count, key_bytes);
-	f->sort.cache = f->cache;
+	f->sort.cache = f->base.cache;
 	f->sort.type = type;
 }
 
 static void close_far(struct far *f)
 {
-	gn_array_destroy(&f->sort.from, f->machine);
-	gn_array_destroy(&f->sort.runs, f->machine);
-	gn_array_destroy(&f->sort.to, f->machine);
-	if (f->cache)
-		gn_cache_destroy(f->cache);
-	gn_store_close(f->store);
-	simt_close(f->machine);
-}
-
-/* A thread that pins pages and keeps them: for those who come later, frames are short. */
-SIMT_FN void hold_pages(const struct gn_array *a)
-{
-	struct gn_page page;
-
-	for (uint64_t i = 0; i < gn_count(a); i += 64)
-		gn_array_acquire(a, 1u << simt_lane(), i, GN_READ, &page);
-}
-SIMT_KERNEL(hold_pages, struct gn_array)
-
-static void hold_all(struct far *f)
-{
-	const struct simt_grid one = {1, 1, 0};
-
-	must(simt_launch(f->machine, &hold_pages_kernel, one, &f->sort.from));
-	must(simt_wait(f->machine));
+	gn_array_destroy(&f->sort.from, f->base.machine);
+	gn_array_destroy(&f->sort.runs, f->base.machine);
+	gn_array_destroy(&f->sort.to, f->base.machine);
+	close_base(&f->base);
 }
 
 /* ---- the keys ---- */
-
-enum { RANDOM, FEW, EQUAL, SORTED, REVERSED, SKEWED, KINDS };
-
-static uint64_t key_of(unsigned kind, uint64_t i, uint64_t count, uint64_t *state)
-{
-	const uint64_t x = next_random(state);
-
-	switch (kind) {
-	case RANDOM: return x;
-	case FEW: return x % 3 * 0x8000400020001001ull;
-	case EQUAL: return 0xfedcba9876543210ull;
-	case SORTED: return i * 0x10003;
-	case REVERSED: return (count - i) * 0x100000001ull;
-	default: return x >> x % 61;
-	}
-}
 
 static char *make_keys(unsigned kind, uint64_t count, uint32_t key_bytes)
 {
@@ -174,17 +110,17 @@ static void check_keys(const struct job *job, const char *keys, const char *want
 	open_far(&f, job->way, NULL, job->count, job->type);
 	must(gn_sort_plan_make(&f.sort.plan, job->count, key_bytes, job->room * 2 * key_bytes,
 	                       job->way->page_bytes, &error));
-	must(gn_store_write_host(f.store, 0, keys, bytes, &error));
-	if (job->hold && f.cache)
-		hold_all(&f);
+	must(gn_store_write_host(f.base.store, 0, keys, bytes, &error));
+	if (job->hold && f.base.cache)
+		hold_all(&f.base, &f.sort.from, 64);
 	if (job->in_place) {
-		gn_array_destroy(&f.sort.to, f.machine);
+		gn_array_destroy(&f.sort.to, f.base.machine);
 		open_array(&f, &f.sort.to, 0, job->count, key_bytes);
 	}
-	must(gn_sort_run(f.machine, &f.sort, &result, &error));
-	if (f.cache)
-		must(gn_cache_flush(f.cache, &error));
-	must(gn_store_read_host(f.store, job->in_place ? 0 : 2 * f.apart, got, bytes, &error));
+	must(gn_sort_run(f.base.machine, &f.sort, &result, &error));
+	if (f.base.cache)
+		must(gn_cache_flush(f.base.cache, &error));
+	must(gn_store_read_host(f.base.store, job->in_place ? 0 : 2 * f.apart, got, bytes, &error));
 	for (uint64_t i = 0; i < job->count; i++)
 		if (memcmp(got + i * key_bytes, want + i * key_bytes, key_bytes))
 			fail_msg("way %u, type %u, %llu keys with room for %llu: key %llu is wrong",
@@ -298,10 +234,10 @@ static void keys_move_twice(void **state)
 	(void)state;
 	open_far(&f, &w, NULL, count, GN_SORT_U32);
 	must(gn_sort_plan_make(&f.sort.plan, count, 4, 1 << 17, 512, &error));
-	must(gn_store_write_host(f.store, 0, keys, bytes, &error));
-	must(gn_sort_run(f.machine, &f.sort, &result, &error));
-	must(gn_cache_flush(f.cache, &error));
-	gn_cache_describe(f.cache, &info);
+	must(gn_store_write_host(f.base.store, 0, keys, bytes, &error));
+	must(gn_sort_run(f.base.machine, &f.sort, &result, &error));
+	must(gn_cache_flush(f.base.cache, &error));
+	gn_cache_describe(f.base.cache, &info);
 	assert_in_range(info.statistics.fetched_bytes, 2 * bytes - w.frames * w.page_bytes,
 	                2 * bytes * 11 / 10);
 	assert_in_range(info.statistics.written_bytes, 2 * bytes, 2 * bytes * 11 / 10);
@@ -352,9 +288,9 @@ static void what_cannot_work_is_refused(void **state)
 	must(gn_sort_plan_make(&p, 1 << 20, 8, 32768, 512, &error));
 	open_far(&f, &ways[0], NULL, 100, GN_SORT_U32);
 	must(gn_sort_plan_make(&f.sort.plan, 100, 4, 4096, 512, &error));
-	gn_array_destroy(&f.sort.to, f.machine);
+	gn_array_destroy(&f.sort.to, f.base.machine);
 	open_array(&f, &f.sort.to, 2, 99, 4);
-	assert_int_equal(gn_sort_run(f.machine, &f.sort, &result, &error), -GN_EINVAL);
+	assert_int_equal(gn_sort_run(f.base.machine, &f.sort, &result, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "100 keys"));
 	close_far(&f);
 }
@@ -372,7 +308,7 @@ static void what_cannot_be_read_is_said(void **state)
 	open_far(&f, &ways[5], uri, 10240, GN_SORT_U32);
 	must(gn_sort_plan_make(&f.sort.plan, 10240, 4, 16384, 4096, &error));
 	assert_false(ftruncate(fd, 4096));
-	assert_int_not_equal(gn_sort_run(f.machine, &f.sort, &result, &error), 0);
+	assert_int_not_equal(gn_sort_run(f.base.machine, &f.sort, &result, &error), 0);
 	close_far(&f);
 	close(fd);
 	unlink(path);

@@ -3,24 +3,13 @@
  * The stencil over grids whose values are known, and over random ones against the reference, bit by bit: for
  * narrow and wide warps, through caches of a few small pages and without one.
  */
-#include "unit.h"
+#include "far_base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <grapnel/cache.h>
-#include <grapnel/store.h>
-
 #include "stencil/stencil.h"
-
-static struct gn_error error;
-
-static void must(int rc)
-{
-	if (rc)
-		fail_msg("%s: %s", gn_error_name(rc), error.text);
-}
 
 struct way {
 	unsigned warp_width;
@@ -42,9 +31,7 @@ static const struct way ways[] = {
 enum { WAYS = sizeof ways / sizeof *ways };
 
 struct far {
-	struct simt_machine *machine;
-	struct gn_store *store;
-	struct gn_cache *cache;
+	struct far_base base;
 	struct gn_stencil stencil;
 };
 
@@ -52,27 +39,15 @@ struct far {
 static void open_far(struct far *f, const struct way *w, uint64_t rows, uint64_t columns)
 {
 	struct gn_array_options a = {w->page_bytes ? GN_PAGED : GN_DIRECT, NULL, NULL, 0, rows * columns, 4};
-	struct simt_options machine;
-	struct gn_cache_options c;
 	char uri[64];
 
 	memset(f, 0, sizeof *f);
-	memset(&machine, 0, sizeof machine);
-	memset(&c, 0, sizeof c);
-	machine.name = "cpu";
-	machine.threads = 2;
-	machine.warp_width = w->warp_width;
-	must(simt_open(&f->machine, &machine, &error));
 	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)(rows * columns * 8));
-	must(gn_store_open(&f->store, f->machine, uri, NULL, &error));
-	c.page_bytes = w->page_bytes;
-	c.bytes = w->cache_bytes;
-	if (w->page_bytes)
-		must(gn_cache_create(&f->cache, f->machine, &f->store, 1, &c, &error));
-	a.cache = f->cache;
-	a.store = f->store;
+	open_base(&f->base, w->warp_width, uri, w->page_bytes, w->cache_bytes);
+	a.cache = f->base.cache;
+	a.store = f->base.store;
 	for (unsigned k = 0; k < 2; k++) {
-		must(gn_array_create(&f->stencil.grid[k], f->machine, &a, &error));
+		must(gn_array_create(&f->stencil.grid[k], f->base.machine, &a, &error));
 		a.offset = rows * columns * 4;
 	}
 	f->stencil.rows = rows;
@@ -83,29 +58,8 @@ static void open_far(struct far *f, const struct way *w, uint64_t rows, uint64_t
 static void close_far(struct far *f)
 {
 	for (unsigned k = 0; k < 2; k++)
-		gn_array_destroy(&f->stencil.grid[k], f->machine);
-	if (f->cache)
-		gn_cache_destroy(f->cache);
-	gn_store_close(f->store);
-	simt_close(f->machine);
-}
-
-/* A thread that pins pages and keeps them: for those who come later, frames are short. */
-SIMT_FN void hold_pages(const struct gn_array *a)
-{
-	struct gn_page page;
-
-	for (uint64_t i = 0; i < gn_count(a); i += 128)
-		gn_array_acquire(a, 1u << simt_lane(), i, GN_READ, &page);
-}
-SIMT_KERNEL(hold_pages, struct gn_array)
-
-static void hold_all(struct far *f)
-{
-	const struct simt_grid one = {1, 1, 0};
-
-	must(simt_launch(f->machine, &hold_pages_kernel, one, &f->stencil.grid[0]));
-	must(simt_wait(f->machine));
+		gn_array_destroy(&f->stencil.grid[k], f->base.machine);
+	close_base(&f->base);
 }
 
 /* The grid after so many steps, in every way, is this one. */
@@ -120,13 +74,13 @@ static void check_held(const float *start, const float *want, uint64_t rows, uin
 		struct far f;
 
 		open_far(&f, &ways[k], rows, columns);
-		must(gn_store_write_host(f.store, 0, start, bytes, &error));
-		if (hold && f.cache)
-			hold_all(&f);
-		must(gn_stencil_run(f.machine, &f.stencil, steps, &seconds, &error));
-		if (f.cache)
-			must(gn_cache_flush(f.cache, &error));
-		must(gn_store_read_host(f.store, steps % 2 * bytes, got, bytes, &error));
+		must(gn_store_write_host(f.base.store, 0, start, bytes, &error));
+		if (hold && f.base.cache)
+			hold_all(&f.base, &f.stencil.grid[0], 128);
+		must(gn_stencil_run(f.base.machine, &f.stencil, steps, &seconds, &error));
+		if (f.base.cache)
+			must(gn_cache_flush(f.base.cache, &error));
+		must(gn_store_read_host(f.base.store, steps % 2 * bytes, got, bytes, &error));
 		for (uint64_t i = 0; i < rows * columns; i++)
 			if (got[i] != want[i])
 				fail_msg("way %u: point %llu of row %llu is %g, not %g", k,
@@ -222,9 +176,9 @@ static void sizes_that_do_not_fit_are_refused(void **state)
 	(void)state;
 	open_far(&f, &ways[0], 4, 4);
 	f.stencil.rows = 0;
-	assert_int_equal(gn_stencil_run(f.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
+	assert_int_equal(gn_stencil_run(f.base.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
 	f.stencil.rows = 5;
-	assert_int_equal(gn_stencil_run(f.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
+	assert_int_equal(gn_stencil_run(f.base.machine, &f.stencil, 1, &seconds, &error), -GN_EINVAL);
 	assert_non_null(strstr(error.text, "16 points, not 5 rows of 4"));
 	close_far(&f);
 }
