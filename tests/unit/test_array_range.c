@@ -217,9 +217,9 @@ static void a_loop_overwrites_only_what_it_handed_out(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 
-	for (uint32_t width = 1; width <= 32; width *= 4)
+	for (uint32_t width = 1; width <= 32; width *= few_drawn(16, 4))
 		for (uint32_t ways = 0; ways <= 4; ways += 4)
-			for (uint32_t pages = 1; pages <= 5; pages++) {
+			for (uint32_t pages = 1; pages <= 5; pages += few_drawn(2, 1)) {
 				/* its first page is there in part */
 				leave_overwriting(t, width, ways, 0, pages);
 				/* its first page is a whole one */

@@ -315,7 +315,7 @@ static void no_write_is_lost_under_a_fault_plan(void **state)
 	struct gn_fault_plan plan;
 
 	assert_non_null(b);
-	for (uint32_t run = 0; run < 6; run++) {
+	for (uint32_t run = 0; run < few_drawn(3, 6); run++) {
 		plan_of(&plan, run + 1);
 		close_store(t);
 		live_through(t, "memq:16K", &plan, run % 3 * 2, b);

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 64, FRAMES = 16, MANY = 2000 };
+enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 64, FRAMES = 16, MANY = 600 };
 
 static uint32_t full, refused;
 

@@ -265,7 +265,7 @@ static void a_program_that_has_ended_keeps_nobody_out(void **state)
 	make_file(t, 8192, 0);
 	simt_close(t->machine);
 	t->machine = NULL;
-	for (unsigned k = 0; k < 40; k++)
+	for (unsigned k = 0; k < few_drawn(4, 40); k++)
 		assert_int_equal(in_a_child(t, leaves_open), 0);
 	assert_int_equal(in_a_child(t, writes_beside), 0);
 	t->machine = open_machine(2, 1);

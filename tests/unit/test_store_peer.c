@@ -61,24 +61,23 @@ static struct gn_array array_on(struct store_test *t, struct simt_machine *machi
 
 struct add_args {
 	struct gn_array array;
-	uint32_t more;
+	uint32_t more, apart;
 };
 
-/* Each thread adds to words of its own. */
+/* Each thread adds to words of its own, the words of all threads so far apart. */
 SIMT_FN void add_to_each(const struct add_args *a)
 {
-	const uint64_t step = (uint64_t)simt_blocks() * simt_block_threads();
-
-	for (uint64_t k = (uint64_t)simt_block() * simt_block_threads() + simt_thread(); k < a->array.count;
-	     k += step)
+	for (uint64_t k = simt_global_thread() * a->apart; k < a->array.count;
+	     k += simt_global_threads() * a->apart)
 		gn_write_u32(&a->array, k, gn_read_u32(&a->array, k) + a->more);
 }
 SIMT_KERNEL(add_to_each, struct add_args)
 
-static void add(struct store_test *t, struct simt_machine *machine, struct gn_array *array, uint32_t more)
+static void add(struct store_test *t, struct simt_machine *machine, struct gn_array *array, uint32_t more,
+                uint32_t apart)
 {
 	const struct simt_grid grid = {8, 64, 0};
-	const struct add_args args = {*array, more};
+	const struct add_args args = {*array, more, apart};
 
 	assert_int_equal(simt_launch(machine, &add_to_each_kernel, grid, &args), 0);
 	assert_int_equal(simt_wait(machine), 0);
@@ -123,7 +122,7 @@ static void kernels_read_and_write(void **state)
 	open_peer(t);
 	fill(t);
 	array = array_on(t, t->machine);
-	add(t, t->machine, &array, 3);
+	add(t, t->machine, &array, 3, 1);
 	gn_array_destroy(&array, t->machine);
 	assert_words(t, 3);
 }
@@ -230,9 +229,9 @@ static void two_machines_use_one_store(void **state)
 		fail_msg("%s", t->error.text);
 	first = array_on(t, t->machine);
 	other = array_on(t, second);
-	add(t, t->machine, &first, 1);
-	add(t, second, &other, 10);
-	add(t, t->machine, &first, 100);
+	add(t, t->machine, &first, 1, 1);
+	add(t, second, &other, 10, 1);
+	add(t, t->machine, &first, 100, 1);
 	gn_array_destroy(&other, second);
 	assert_words(t, 111);
 	fill(t);
@@ -264,6 +263,7 @@ static void only_memory_is_shared(void **state)
 /* A cache whose frames lie on other devices, over a store of queue pairs; half of the pages fit. */
 static void a_cache_has_frames_there(void **state)
 {
+	enum { APART = 16 }; /* words: every sector is used */
 	struct store_test *t = (struct store_test *)*state;
 	struct gn_cache_options options = {0};
 	struct gn_array_options shape = {GN_PAGED, NULL, NULL, 0, 0, 4};
@@ -284,11 +284,11 @@ static void a_cache_has_frames_there(void **state)
 	shape.store = t->store;
 	assert_int_equal(gn_array_create(&array, t->machine, &shape, &t->error), 0);
 	for (uint32_t more = 1; more <= 3; more++)
-		add(t, t->machine, &array, more);
+		add(t, t->machine, &array, more, APART);
 	assert_int_equal(gn_cache_flush(cache, &t->error), 0);
 	gn_array_destroy(&array, t->machine);
 	gn_cache_destroy(cache);
-	for (uint64_t at = 0; at < 8 << 20; at += 4092) {
+	for (uint64_t at = 0; at < 8 << 20; at += 63 * APART * 4) {
 		uint32_t word;
 
 		assert_int_equal(gn_store_read_host(t->store, at, &word, sizeof word, &t->error), 0);

@@ -139,7 +139,7 @@ static void an_array_with_write_back_is_as_one_in_memory(void **state)
 	struct store_test *t = (struct store_test *)*state;
 	struct walk_test w;
 
-	for (unsigned k = 0; k < few_or_all(1, 3); k++) {
+	for (unsigned k = 0; k < few_drawn(1, 3); k++) {
 		make_members(t, counts[k]);
 		open_stripe(t, counts[k], "stripe:unit=4K,", "", NULL);
 		walk_open(&w, t, k & 1 ? 1024 : 512);
