@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What does the Python package cost a call, and how do its lookups compare with the same by PyTorch and Triton?
+
+A table of rows of 256 bytes in pinned host memory, a cache of a tenth of it on the GPU, row numbers drawn uniformly or by Zipf's
+law over the whole table. Beside `Array.gather` and `EmbeddingBag`: a Triton kernel that reads the rows by the GPU's own loads
+(UVA), of which the fastest of several shapes counts, and torch.index_select on the processor with a copy. Every result of ours is
+compared with the rows as they must be.
+
+    bench/python_rows.py [--data SIZE] [--json OUT]
+
+It needs the wheel with CUDA, PyTorch with CUDA, and Triton.
+"""
+import os
+import sys
+import time
+
+from support import report
+
+WIDTH = 64  # float32: 256 bytes
+BATCHES = 16
+BAG = 32
+ROUND = 1 << 16  # numbers up to it are exact as float32, also when a bag of them is added up
+
+try:
+    import grapnel
+    import grapnel.torch
+    import torch
+    import triton
+    import triton.language as tl
+except ImportError as missing:
+    print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
+    sys.exit(report.SKIP)
+
+
+@triton.jit
+def load_rows(table, index, out, count, W: tl.constexpr, ROWS: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    col = tl.arange(0, W)
+    there = row < count
+    at = tl.load(index + row, mask=there, other=0)
+    here = there[:, None] & (col[None, :] < W)
+    rows = tl.load(table + at[:, None] * W + col[None, :], mask=here)
+    tl.store(out + row[:, None] * W + col[None, :], rows, mask=here)
+
+
+@triton.jit
+def load_bags(table, index, out, W: tl.constexpr, N: tl.constexpr):
+    bag = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, W)
+    at = tl.load(index + bag * N + tl.arange(0, N))
+    rows = tl.load(table + at[:, None] * W + col[None, :])
+    tl.store(out + bag * W + col, tl.sum(rows, axis=0))
+
+
+def rows_as_they_must_be(index):
+    return ((index[..., None] * 31 + torch.arange(WIDTH, device=index.device)) % ROUND).float()
+
+
+def fill(table):
+    step = 1 << 22
+    for first in range(0, len(table), step):
+        rows = torch.arange(first, min(first + step, len(table)), device="cuda")
+        table[first:first + step].copy_(rows_as_they_must_be(rows))
+
+
+def draw(law, count, rows):
+    """Row numbers; the frequent ones of Zipf's law (exponent 1.05) lie all over the table."""
+    if law == "uniform":
+        return torch.randint(0, rows, (count,), device="cuda")
+    u, less = torch.rand(count, device="cuda", dtype=torch.float64), 1 - 1.05
+    rank = ((rows**less - 1) * u + 1) ** (1 / less) - 1
+    return rank.long().clamp_(0, rows - 1) * 0x9E3779B1 % rows
+
+
+def seconds(call, batches):
+    """Of a call, the median over batches that were not drawn before; on the stream's clock."""
+    call(batches[0])
+    took = []
+    for batch in batches[1:]:
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        begin.record()
+        call(batch)
+        end.record()
+        end.synchronize()
+        took.append(begin.elapsed_time(end) / 1e3)
+    return sorted(took)[len(took) // 2]
+
+
+def host_microseconds(array):
+    """What a call keeps the host's thread busy, when the GPU is not waited for."""
+    index, out = torch.zeros(1, dtype=torch.int64, device="cuda"), torch.empty(1, WIDTH, device="cuda")
+    took = []
+    for _ in range(50):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(20):
+            array.gather(index, out=out)
+        took.append((time.perf_counter() - began) / 20 * 1e6)
+    torch.cuda.synchronize()
+    return sorted(took)[25]
+
+
+def uva_rows(table, index, out):
+    shapes = [(rows, warps) for rows in (1, 2, 4, 8, 16) for warps in (1, 2, 4)]
+    return [lambda i, r=r, w=w: load_rows[(triton.cdiv(i.numel(), r),)](table, i, out, i.numel(), WIDTH, r, num_warps=w)
+            for r, w in shapes]
+
+
+def lookups(array, table, law, count):
+    batches = [draw(law, count, len(table)) for _ in range(BATCHES)]
+    out = torch.empty(count, WIDTH, device="cuda")
+    row = {"law": law, "lookups": count, "ours": seconds(lambda i: array.gather(i, out=out), batches)}
+    for batch in batches:
+        array.gather(batch, out=out)
+        row["wrong"] = row.get("wrong", 0) + int((out != rows_as_they_must_be(batch)).sum())
+    row["uva"] = min(seconds(call, batches) for call in uva_rows(table, batches[0], out))
+    row["processor"] = seconds(lambda i: out.copy_(torch.index_select(table, 0, i.cpu())), batches)
+    return row
+
+
+def bags(array, table, law, count):
+    module = grapnel.torch.EmbeddingBag(array, mode="sum")
+    batches = [draw(law, count * BAG, len(table)).reshape(count, BAG) for _ in range(BATCHES)]
+    out = torch.empty(count, WIDTH, device="cuda")
+    row = {"law": law, "bags": count, "ours": seconds(module, batches), "wrong": 0}
+    for batch in batches:
+        row["wrong"] += int((module(batch) != rows_as_they_must_be(batch).sum(1)).sum())
+    row["uva"] = min(seconds(lambda i, w=w: load_bags[(count,)](table, i, out, WIDTH, BAG, num_warps=w), batches)
+                     for w in (1, 2, 4, 8))
+    row["processor"] = seconds(lambda i: torch.nn.functional.embedding_bag(i.cpu(), table, mode="sum").cuda(), batches[:4])
+    return row
+
+
+def replays(array, table, count):
+    """A gather in a CUDA graph, replayed over batches that the graph's index tensor takes in turn."""
+    index, out = draw("zipf", count, len(table)), torch.empty(count, WIDTH, device="cuda")
+    array.gather(index, out=out)
+    graph, wrong = torch.cuda.CUDAGraph(), 0
+    with torch.cuda.graph(graph):
+        array.gather(index, out=out)
+    for _ in range(200):
+        index.copy_(draw("zipf", count, len(table)))
+        graph.replay()
+        wrong += int((out != rows_as_they_must_be(index)).sum())
+    array.synchronize()
+    return {"replays": 200, "lookups": count, "wrong": wrong}
+
+
+def warm(array, table, law):
+    out = torch.empty(1 << 20, WIDTH, device="cuda")
+    for _ in range(200):
+        array.gather(draw(law, 1 << 20, len(table)), out=out)
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("--data", default="32G", help="bytes of the table (default 32G)")
+    args = p.parse_args()
+    if not torch.cuda.is_available():
+        print("PyTorch sees no GPU", file=sys.stderr)
+        return report.SKIP
+    size = grapnel._library.parse_size(args.data)
+    torch.manual_seed(1)
+    result = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "data": size, "cache": size // 10, "lookups": [],
+              "bags": []}
+    with grapnel.Store(f"host:{size}", machine="cuda") as store:
+        table = store.tensor(torch.float32, (size // (4 * WIDTH), WIDTH))
+        fill(table)
+        with grapnel.Cache(store, size // 10) as cache, \
+                grapnel.Array(store, torch.float32, table.shape, cache=cache) as array:
+            result["host_microseconds"] = host_microseconds(array)
+            for law in ("uniform", "zipf"):
+                warm(array, table, law)
+                for count in (32, 256, 1024, 8192, 131072):
+                    result["lookups"].append(lookups(array, table, law, count))
+                    print("  ", result["lookups"][-1])
+                result["bags"].append(bags(array, table, law, 4096))
+                print("  ", result["bags"][-1])
+            result["graph"] = replays(array, table, 8192)
+            print("  ", result["graph"])
+        del table
+    claims = [("us of the host a call", result["host_microseconds"], 10, False)]
+    for row in result["lookups"]:
+        least = {8192: 4}.get(row["lookups"], 1 if row["lookups"] < 8192 else None)
+        if least:
+            claims.append((f"{row['lookups']} rows of 256 bytes, {row['law']}, times Triton's loads", row["uva"] / row["ours"], least, True))
+    for row in result["bags"]:
+        claims.append((f"EmbeddingBag, {row['law']}, times Triton's loads", row["uva"] / row["ours"],
+                       {"uniform": 3, "zipf": 10}[row["law"]], True))
+    wrong = sum(row["wrong"] for row in result["lookups"] + result["bags"] + [result["graph"]])
+    claims.append(("numbers that were not what they should be", wrong, 0, False))
+    return report.save(args, "python-rows", result, claims)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
