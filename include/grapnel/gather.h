@@ -6,7 +6,9 @@
  * On a GPU, rows that are read in the order of the batch arrive at the rate of address translation. Rows
  * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
  * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
- * that is not in the cache is read alone, without its page. On the cpu machine a sort costs more than it
+ * that is not in the cache is read alone, without its page. A batch of few rows, that is, of less than one
+ * for each 64 KiB of the array, gains nothing by a sort: gn_gather_rows and gn_gather_rows_on then read its
+ * elements by scalar reads, if loads reach the store. On the cpu machine a sort costs more than it
  * saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch,
  * and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
  *
@@ -26,7 +28,8 @@
  *             the last of the rows with one number; it does not write the others.
  *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
  *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
- *             the pages. A scatter pins pages for writing, and so fetches absent ones.
+ *             the pages. A batch of few rows (above) uses the cache as scalar reads do, and so fills it. A
+ *             scatter pins pages for writing, and so fetches absent ones.
  *   peers     From a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. Rows of
  *             up to 32 bytes (4, if several GPUs have the data) are gathered by the GPUs that have them, if
  *             index and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive

@@ -130,7 +130,7 @@ static int launch_and_wait(const struct course *c, const uint64_t *index, char *
 
 	if (rc)
 		return rc;
-	return waited ? gn__failed(waited, 0, -1, simt_message(machine)) : gn__check(c->array);
+	return waited ? gn__failed(waited, 0, -1, simt_message(machine)) : 0;
 }
 
 static int move(int64_t array, int scatter, uint64_t stream, const uint64_t *index, uint64_t count,
@@ -155,6 +155,7 @@ static int move(int64_t array, int scatter, uint64_t stream, const uint64_t *ind
 	} else if (!rc) {
 		c.gather = o->machine->own;
 		rc = launch_and_wait(&c, index, rows, count);
+		rc = rc ? rc : gn__check(o);
 	}
 	return gn__leave(o, rc);
 }
@@ -244,6 +245,8 @@ static int move_host(int64_t array, int scatter, const struct numbers *n, uint64
 			rc = staged(&c, n, at, count - at < (uint64_t)most ? count - at : (uint64_t)most,
 			            rows);
 	}
+	/* Only now: what the array has kept of one row is no reason to leave out others. */
+	rc = rc ? rc : gn__check(o);
 	return gn__leave(o, rc);
 }
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A sort saves fetches if two rows of a batch that follow each other lie closer together than that. */
+enum { FAR_APART_LOG2 = 16 };
+
 struct gn_gather {
 	struct simt_machine *machine;
 	struct gn_gather_view view;
@@ -57,7 +60,7 @@ static int load_kernels(struct gn_gather *g)
 {
 	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
 	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel,
-	                                             &gn_gather_there_kernel};
+	                                             &gn_gather_each_kernel, &gn_gather_there_kernel};
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
@@ -153,8 +156,9 @@ struct course {
 
 static int launch(const struct course *c, const struct simt_kernel *kernel)
 {
-	const int moves = kernel == &gn_gather_move_kernel || kernel == &gn_gather_as_they_come_kernel;
-	const struct simt_grid grid = moves ? c->gather->move : c->gather->sort;
+	const int sorts = kernel != &gn_gather_move_kernel && kernel != &gn_gather_as_they_come_kernel &&
+	                  kernel != &gn_gather_each_kernel;
+	const struct simt_grid grid = sorts ? c->gather->sort : c->gather->move;
 
 	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
 	                 : simt_launch(c->gather->machine, kernel, grid, &c->args);
@@ -176,18 +180,27 @@ static int launch_all(struct course *c)
 }
 
 /*
- * Is a batch gathered without a sort? Only if loads reach the store: for other stores pages are fetched, and
- * with sorted rows each page is fetched once. A batch of an array with a sample is sorted, too, so that a row
- * that is wanted twice is noted once.
+ * How a batch is gathered without a sort; NULL: it is sorted. It is not only if loads reach the store: for
+ * other stores pages are fetched, and with sorted rows each page is fetched once. A batch of an array with a
+ * sample is sorted, too, so that a row that is wanted twice is noted once.
  */
-static int takes_as_they_come(const struct gn_gather *g, const struct gn_array *array, int is_scatter)
+static const struct simt_kernel *without_sort(const struct gn_gather *g, const struct gn_array *array,
+                                              const struct gn_batch *batch, int is_scatter)
 {
-	return !g->sorts && !is_scatter && !array->sample && gn__memory_of(array);
+	if (is_scatter || array->sample)
+		return NULL;
+	if (!g->sorts) /* then the host may look at the cache, which is in its memory */
+		return gn__memory_of(array) ? &gn_gather_as_they_come_kernel : NULL;
+	return (array->memory || array->pages.backing) &&
+	               batch->count < array->count << array->element_log2 >> FAR_APART_LOG2
+	           ? &gn_gather_each_kernel
+	           : NULL;
 }
 
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
                 const struct gn_batch *batch, int is_scatter, struct gn_error *error)
 {
+	const struct simt_kernel *at_once = without_sort(g, array, batch, is_scatter);
 	struct simt_spread spread;
 	struct course c;
 	int rc = check(g, array, batch, is_scatter, error);
@@ -204,8 +217,7 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 	c.args.batch = *batch;
 	c.args.view = g->view;
 	c.args.is_scatter = (uint32_t)is_scatter;
-	rc = takes_as_they_come(g, array, is_scatter) ? launch(&c, &gn_gather_as_they_come_kernel)
-	                                              : launch_all(&c);
+	rc = at_once ? launch(&c, at_once) : launch_all(&c);
 	return rc ? gn_error_set(error, rc, "gather: %s",
 	                         stream ? simt_stream_message(stream) : simt_message(g->machine))
 	          : 0;

@@ -60,6 +60,12 @@ SIMT_FN void gn_gather_as_they_come(const struct gn_gather_args *a)
 }
 SIMT_KERNEL(gn_gather_as_they_come, struct gn_gather_args)
 
+SIMT_FN void gn_gather_each(const struct gn_gather_args *a)
+{
+	gn__gather_each(&a->array, &a->batch);
+}
+SIMT_KERNEL(gn_gather_each, struct gn_gather_args)
+
 /* ---- on the devices that have the rows ---- */
 
 /* The row's first byte if the row begins on this device, else NULL. The first device sees to bad numbers. */

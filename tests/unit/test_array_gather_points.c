@@ -24,7 +24,7 @@ static void rows_are_read_alone(void **state)
 	for (int k = 0; k < 64; k++)
 		index[k] = (uint64_t)(k % 2) * 77;
 	b.batch.count = 64;
-	for (int way = 0; way < WAYS; way++) {
+	for (int way = 0; way < EACH; way++) { /* scalar reads fill the cache */
 		around = info_of(t).statistics.bypassed;
 		memset(b.batch.rows, 0xee, b.batch.count * b.row_bytes);
 		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);

@@ -10,7 +10,8 @@
 
 #include "test_cache_support.h"
 
-enum way { HOST, BLOCK, GRID, WAYS };
+/* EACH: what the host launches for few rows of far data on a GPU; its scatters are a block's. */
+enum way { HOST, BLOCK, GRID, EACH, WAYS };
 
 /* What a trial is made of. */
 struct shape {
@@ -53,6 +54,10 @@ struct move_args {
 
 SIMT_FN int move_rows(const struct move_args *a)
 {
+	if (a->way == EACH && !a->is_scatter) {
+		gn__gather_each(&a->array, &a->batch);
+		return 0;
+	}
 	if (a->way == GRID)
 		return a->is_scatter ? gn_scatter_grid(&a->view, &a->array, &a->batch, simt_shared())
 		                     : gn_gather_grid(&a->view, &a->array, &a->batch, simt_shared());
@@ -71,7 +76,7 @@ SIMT_KERNEL(move_all, struct move_args)
 
 static inline int move_on_device(struct fixture *b, struct gn_gather *g, enum way way, int is_scatter)
 {
-	struct simt_grid grid = {way == GRID ? 3u : 1u, 64, GN_GATHER_SHARED};
+	struct simt_grid grid = {way == GRID || (way == EACH && !is_scatter) ? 3u : 1u, 64, GN_GATHER_SHARED};
 	struct move_args args;
 	int rc;
 

@@ -535,4 +535,49 @@ SIMT_FN void gn__move_as_they_come(const struct gn__job *shared)
 	}
 }
 
+/* ---- by scalar reads ---- */
+
+SIMT_INLINE_FN void gn__element_put(char *to, const uint64_t value[2], uint32_t size)
+{
+	gn__unit_put(to, value[0], size < 8 ? size : 8);
+	if (size == 16)
+		gn__unit_put(to + 8, value[1], 8);
+}
+
+/* size is a constant at every call. */
+SIMT_INLINE_FN void gn__gather_each_of(const struct gn_array *a, const struct gn_batch *batch, uint32_t size)
+{
+	const uint64_t all = batch->count * batch->elements, rows = a->count / batch->elements;
+	const int is_short = all <= UINT32_MAX; /* a GPU divides 64-bit numbers slowly */
+
+	for (uint64_t at = simt_global_thread(); at < all; at += simt_global_threads()) {
+		const uint64_t place = is_short ? (uint32_t)at / batch->elements : at / batch->elements;
+		const uint64_t row = batch->index[place], element = at - place * batch->elements;
+		uint64_t value[2] = {0, 0};
+
+		if (simt_likely(row < rows))
+			gn__read(a, row * batch->elements + element, value, size);
+		else if (!element)
+			SIMT_COLD(gn__out_of_range)
+			(a, row > ~0ull / batch->elements ? ~0ull : row * batch->elements);
+		gn__element_put((char *)batch->rows + at * size, value, size);
+	}
+}
+
+/*
+ * Gather by scalar reads: each thread reads elements, neighbours those of one row, and pages come into the
+ * cache as any read brings them. For batches of so few rows that those behind each other in a sorted batch
+ * would lie far apart, too: then a sort saves nothing, and costs more than all of the rest. By a whole grid.
+ */
+SIMT_INLINE_FN void gn__gather_each(const struct gn_array *a, const struct gn_batch *batch)
+{
+	switch (a->element_log2) {
+	case 0: gn__gather_each_of(a, batch, 1); break;
+	case 1: gn__gather_each_of(a, batch, 2); break;
+	case 2: gn__gather_each_of(a, batch, 4); break;
+	case 3: gn__gather_each_of(a, batch, 8); break;
+	default: gn__gather_each_of(a, batch, 16);
+	}
+}
+
 #endif
