@@ -138,7 +138,6 @@ detail/cache/ticket.h|/ gn__ticket_lets_go(const/,/^}/s/gn__page_unpin(.*/;/|a t
 detail/cache/ticket.h|s/gn__begun_set(&c->begun\[t->at\], t->generation, GN__BEGUN_FREE);/;/|an entry that was not needed stays locked
 detail/cache/ticket.h|/ gn__ticket_comes(const/,/^}/s/gn__begun_set(b, t->generation + 1, GN__BEGUN_FREE);/;/|an entry stays after its failure was told
 detail/cache/ticket.h|/ gn__ticket_cancel(const/,/^}/s/gn__page_unpin(.*/;/|a ticket that is given up keeps its page|direct, 1 frame: a ticket is given up
-detail/cache/ticket.h|/ gn__ticket_claimed(const/,/^}/s/t->waited .= .*/;/|who waited for a fetch that failed is not told
 END
 }
 
