@@ -73,7 +73,11 @@ def check_places():
 
 def check_simulations():
     with open(os.path.join(sys.argv[1], "docs", "sim-paper.md"), encoding="utf-8") as text:
-        expect("the table of docs/sim-paper.md", list(sim_paper.rows(text.read())), papers.kept("sim-paper.json")["rows"])
+        page = text.read()
+    kept = papers.kept("sim-paper.json")
+    expect("the table of docs/sim-paper.md", list(sim_paper.statements(page)), kept["rows"])
+    expect("the sizes of docs/sim-paper.md", list(sim_paper.sizes(page)), kept["sizes"])
+    expect("the answers of docs/sim-paper.md", list(sim_paper.answers(page)), kept["answers"])
 
 
 def main():
