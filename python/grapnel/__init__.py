@@ -16,10 +16,11 @@ Machine (what runs kernels). grapnel.torch has operators and an EmbeddingBag for
 Every failure is an Error with a message; see docs/python.md for more.
 """
 
-from ._array import Array, array, open
+from ._array import Array
 from ._error import ArgumentError, DeadlineError, Error, MissingError, OutOfMemoryError, RangeError
 from ._library import version as _version
 from ._objects import Cache, Machine, Store
+from ._open import array, open
 
 __version__ = _version().decode()
 __all__ = ["Array", "ArgumentError", "Cache", "DeadlineError", "Error", "Machine", "MissingError",

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import operator
-import os
 import sys
 import weakref
 from math import prod
 
 from . import _library as lib
-from ._objects import Cache, Closable, Machine, Store
+from ._kind import Kind
+from ._objects import Cache, Closable, Store
 
 TYPE_CHECKING = False  # what importing typing would cost, every program would pay
 if TYPE_CHECKING:
@@ -19,67 +19,11 @@ if TYPE_CHECKING:
     import numpy
     import torch
 
-# Types of tensors that NumPy has under the same name. Others, such as bfloat16, only tensors have.
-_COMMON = {"bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "float32",
-           "float64", "complex64", "complex128"}
-
 # Open arrays by handle, for the operators of grapnel.torch.
 by_handle: "weakref.WeakValueDictionary[int, Array]" = weakref.WeakValueDictionary()
 
 
-class _Kind:
-    """A type of elements, as NumPy and as PyTorch know it."""
-
-    def __init__(self, dtype: Any):
-        torch = sys.modules.get("torch")
-        if isinstance(dtype, str) and dtype not in _COMMON and _torch_type(dtype) is not None:
-            dtype = _torch_type(dtype)
-        self.given = dtype
-        if torch is not None and isinstance(dtype, torch.dtype):
-            self.name = str(dtype).partition(".")[2]
-            self.itemsize = dtype.itemsize
-            self._numpy = None
-        else:
-            import numpy
-
-            self.given = self._numpy = numpy.dtype(dtype)
-            self.name = self._numpy.name if self._numpy.isnative else ""
-            self.itemsize = self._numpy.itemsize
-            if self._numpy.hasobject or not self.itemsize:
-                raise TypeError(f"elements of type {self._numpy} cannot be stored; give a type of fixed size")
-        self.element_bytes = min(self.itemsize & -self.itemsize, 16)
-
-    @property
-    def numpy(self) -> "numpy.dtype | None":
-        if self._numpy is None and self.name in _COMMON:
-            import numpy
-
-            self._numpy = numpy.dtype(self.name)
-        return self._numpy
-
-    @property
-    def torch(self) -> "torch.dtype":
-        import torch
-
-        found = self.given if isinstance(self.given, torch.dtype) else None
-        if found is None and self.name in _COMMON:
-            found = getattr(torch, self.name)
-        if found is None:
-            raise TypeError(f"PyTorch has no type for elements of type {self.given}")
-        return found
-
-
-def _torch_type(name: str) -> "torch.dtype | None":
-    """A type that only tensors have, by its name."""
-    if not name.startswith(("bfloat", "float8")):
-        return None
-    import torch
-
-    found = getattr(torch, name, None)
-    return found if isinstance(found, torch.dtype) else None
-
-
-def _is_tensor(x: Any) -> bool:
+def is_tensor(x: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
@@ -101,10 +45,10 @@ class Array(Closable):
 
     def __init__(self, store: Store, dtype: Any, shape: "Sequence[int] | int" = -1, *,
                  cache: Cache | None = None, offset: int = 0):
-        self._kind = _Kind(dtype)
+        self._kind = Kind(dtype)
         self.store, self.cache, self.machine = store, cache, store.machine
         self.offset = operator.index(offset)
-        self.shape = _whole_shape(shape, (store.capacity - self.offset) // self._kind.itemsize)
+        self.shape = whole_shape(shape, (store.capacity - self.offset) // self._kind.itemsize)
         self._row_shape = self.shape[1:]
         self._owned: tuple[Closable, ...] = ()
         self._device_index = self.machine.device_index
@@ -186,11 +130,11 @@ class Array(Closable):
         self._move(index, rows, stream, True)
 
     def _move(self, index: Any, rows: Any, stream: int | None, scatter: bool) -> Any:
-        if _is_tensor(index):
+        if is_tensor(index):
             return self._move_tensor(index, rows, stream, scatter)
         if hasattr(index, "__cuda_array_interface__"):
             return self._move_cuda(index, rows, stream, scatter)
-        if _is_tensor(rows) or hasattr(rows, "__cuda_array_interface__"):
+        if is_tensor(rows) or hasattr(rows, "__cuda_array_interface__"):
             raise TypeError("the rows are a tensor or of a GPU, but the index is not; give both alike")
         return self._move_host(_host_index(index), rows, scatter)
 
@@ -202,7 +146,7 @@ class Array(Closable):
             rows = self._empty(shape)
         else:
             self._check_out(rows, shape)
-        address = rows.data_ptr() if _is_tensor(rows) else rows.__array_interface__["data"][0]
+        address = rows.data_ptr() if is_tensor(rows) else rows.__array_interface__["data"][0]
         move = lib.scatter_host if scatter else lib.gather_host
         if index.size:
             lib.must(move(self._handle, index.__array_interface__["data"][0], 0, 0, index.size, address))
@@ -315,7 +259,7 @@ class Array(Closable):
 
     def _run(self, first: int, step: int, count: int, rows: Any, scatter: bool) -> Any:
         """Rows first, first + step ... between the array and contiguous memory of the host."""
-        address = rows.data_ptr() if _is_tensor(rows) else rows.__array_interface__["data"][0]
+        address = rows.data_ptr() if is_tensor(rows) else rows.__array_interface__["data"][0]
         move = lib.scatter_host if scatter else lib.gather_host
         if count:
             lib.must(move(self._handle, None, first, step, count, address))
@@ -342,7 +286,7 @@ class Array(Closable):
             count = len(range(first, stop, step))
             rows = self._run(first, step, count, self._empty((count,) + self._row_shape), False)
             return rows[(slice(None),) + rest] if rest else rows
-        if _is_tensor(key) and key.ndim:
+        if is_tensor(key) and key.ndim:
             return self.gather(key)[(slice(None),) * key.ndim + rest]
         row = self._row(key)
         if row is not None:
@@ -351,10 +295,10 @@ class Array(Closable):
         return self.gather(index)[(slice(None),) * index.ndim + rest]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if _is_tensor(key) and key.ndim:
+        if is_tensor(key) and key.ndim:
             self.scatter(key, value)
             return
-        if _is_tensor(value):
+        if is_tensor(value):
             value = value.detach().cpu().numpy()
         if isinstance(key, slice):
             first, stop, step = key.indices(len(self))
@@ -460,7 +404,7 @@ def _cuda_memory(x: Any, what: str) -> tuple[int, tuple[int, ...], str]:
     return told["data"][0] or 0, shape, told["typestr"]
 
 
-def _whole_shape(shape: Any, most: int) -> tuple[int, ...]:
+def whole_shape(shape: Any, most: int) -> tuple[int, ...]:
     """A shape of integers; -1 in it becomes as many as there are elements for."""
     try:
         whole = (operator.index(shape),)
@@ -472,85 +416,3 @@ def _whole_shape(shape: Any, most: int) -> tuple[int, ...]:
         others = prod(length for length in whole if length != -1)
         whole = tuple((most // others if others else 0) if length == -1 else length for length in whole)
     return whole
-
-
-def _make(store: Store, dtype: Any, shape: Any, offset: int, cache: Any, options: dict) -> Array:
-    """An array over a store that it owns, with a cache that it owns."""
-    made: list[Closable] = [store]
-    try:
-        if cache is None or isinstance(cache, str) or cache:
-            made.insert(0, Cache(store, _cache_bytes(store, dtype, shape, cache, options), **options))
-        elif options:
-            raise ValueError(f"{', '.join(options)}: there is no cache; leave it out, or give cache=")
-        array = Array(store, dtype, shape, cache=made[0] if len(made) > 1 else None, offset=offset)
-    except BaseException:
-        for part in made:
-            part.discard()
-        raise
-    array._owned = tuple(made)
-    return array
-
-
-def _cache_bytes(store: Store, dtype: Any, shape: Any, cache: Any, options: dict) -> int:
-    """What was asked for; or as large as the array, but at most an eighth of the machine's memory."""
-    if cache is not None:
-        return lib.parse_size(cache)
-    kind = _Kind(dtype)
-    bytes = prod(_whole_shape(shape, store.capacity // kind.itemsize)) * kind.itemsize
-    return max(min(bytes, store.machine.memory_bytes // 8), 16 * lib.parse_size(options.get("page", 0)), 1 << 20)
-
-
-def array(x: Any, cache: "int | str | None" = "1M", machine: "str | Machine" = "cpu", *, dtype: Any = None,
-          **options: Any) -> Array:
-    """Copy a NumPy array or a tensor to host memory, behind a cache in the machine's memory.
-
-    Args:
-        x: what NumPy makes an array of, or a tensor of any device.
-        cache: bytes, such as ``"1M"``; 0: no cache, each access reaches host memory; None: as large as x, but
-            at most an eighth of the machine's memory.
-        machine: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or a Machine.
-        dtype: another type for the elements.
-        options: page, policy, table, ways, budget, statistics, peers of the Cache.
-
-    Returns:
-        the Array. Close it, or use it in a with statement.
-    """
-    if _is_tensor(x):
-        rows = x.detach().to(device="cpu", dtype=dtype).contiguous()
-        kind, address, bytes = rows.dtype, rows.data_ptr(), rows.numel() * rows.element_size()
-    else:
-        import numpy
-
-        rows = numpy.asarray(x, dtype=dtype, order="C")
-        kind, bytes = rows.dtype, rows.nbytes
-        address = rows.__array_interface__["data"][0]
-    if not rows.ndim or not bytes:
-        raise ValueError(f"x has shape {tuple(rows.shape)} and so no rows; give at least one row")
-    _Kind(kind)  # a type that cannot be stored is refused before there is a store
-    store = Store(f"host:{bytes}", machine)
-    try:
-        lib.must(lib.store_write(store.handle, 0, address, bytes))
-    except BaseException:
-        store.discard()
-        raise
-    return _make(store, kind, tuple(rows.shape), 0, cache, options)
-
-
-def open(uri: "str | os.PathLike", dtype: Any, shape: "Sequence[int] | int" = -1, *,
-         cache: "int | str | None" = None, offset: int = 0, machine: "str | Machine" = "cpu",
-         **options: Any) -> Array:
-    """Open bytes where they are as an array.
-
-    Args:
-        uri: of the store, such as ``"file:/data/table.bin?ro"`` or ``"host:8G"``.
-        dtype: of the elements, as NumPy or PyTorch know it.
-        shape: of the array; one length may be -1: as many as the store has.
-        cache, machine, options: as for array(); by default the cache is as large as the data, but at most an
-            eighth of the machine's memory. cache=0 is for stores that are memory.
-        offset: of row 0 in the store, in bytes: of the data in a ``.npy`` file, say.
-
-    Returns:
-        the Array. Close it, or use it in a with statement.
-    """
-    _Kind(dtype)
-    return _make(Store(uri, machine), dtype, shape, offset, cache, options)

@@ -89,7 +89,7 @@ def scatter(array: _array.Array, index: torch.Tensor, rows: torch.Tensor, order:
 
 
 class EmbeddingBag(nn.Module):
-    """torch.nn.EmbeddingBag over an Array, which need not fit the device's memory. Forward only: the table learns nothing.
+    """torch.nn.EmbeddingBag over an Array, which need not fit the device's memory. Forward only: nothing is learnt.
 
     Args:
         array: of shape (rows, width), of floating-point numbers. It stays the caller's, who closes it.

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 import grapnel
 
 # Every size from 1 to 16 bytes, and some above; some without a power of two, some with the other order of bytes.
-DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", ">i4", ">f8", "M8[s]",
-          "U1", "U3", "V20", "V32", [("x", "u1"), ("y", "f4")], [("x", "f8"), ("y", "i4")]]
+DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", ">i4", ">f8",
+          "M8[s]", "U1", "U3", "V20", "V32", [("x", "u1"), ("y", "f4")], [("x", "f8"), ("y", "i4")]]
 DTYPES += [f"S{size}" for size in range(1, 17)]
 
 dtypes = st.sampled_from(DTYPES).map(np.dtype)

@@ -94,7 +94,8 @@ def test_arrays_that_cannot_be(machine):
         grapnel.open("host:1M", "u4", offset=3, machine=machine)
 
 
-@pytest.mark.parametrize("uri", ["", "nope:1M", "host:", "host:1M?what=5", "file:/no/such/file", "file:/", "host:1M?ro=",
+@pytest.mark.parametrize("uri", ["", "nope:1M", "host:", "host:1M?what=5", "file:/no/such/file", "file:/",
+                                 "host:1M?ro=",
                                  "memq:1Q", "nvme:zz", "stripe:", "file:/etc/passwd?create=1M&queues=0x", "peer:99"])
 def test_stores_that_are_not_there(uri, machine):
     with pytest.raises(grapnel.Error) as caught:
