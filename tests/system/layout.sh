@@ -5,12 +5,7 @@
 set -eu
 grapnel=$1
 # shellcheck disable=SC1091 # it is looked at by itself
-. "$(dirname "$0")/refused.sh"
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
+. "$(dirname "$0")/begin.sh"
 
 "$grapnel" gen kron --scale 10 --degree 8 --undirected kron.gng >/dev/null
 "$grapnel" gen kron --scale 10 --degree 8 --undirected --ids 64 wide.gng >/dev/null
