@@ -6,11 +6,12 @@
  * On a GPU, rows that are read in the order of the batch arrive at the rate of address translation. Rows
  * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
  * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
- * that is not in the cache is read alone, without its page. A batch of few rows, that is, of less than one
- * for each 64 KiB of the array, gains nothing by a sort: gn_gather_rows and gn_gather_rows_on then read its
- * elements by scalar reads, if loads reach the store. On the cpu machine a sort costs more than it
- * saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch,
- * and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
+ * that is not in the cache is read alone, without its page. On a GPU a batch of few rows gains nothing by a
+ * sort: of less than one for each 64 KiB of the array, each of at most 256 elements. gn_gather_rows and
+ * gn_gather_rows_on then read its elements by scalar reads, if the array is in direct mode, or its cache has
+ * a direct table and sectors. On the cpu machine a sort costs more than it saves: there gn_gather_rows and
+ * gn_gather_rows_on read the rows of such a store in the order of the batch, and prefetch each. The other
+ * forms, and all scatters, sort on every machine. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
@@ -308,12 +309,12 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
  *          stay until these kernels have ended (simt_stream_wait)
  * A workspace serves one stream at a time, and this is not checked: two batches under way at once would sort
  * in the same memory. Give each stream a workspace, or order the streams by events.
- * The stream may be in capture: the batch becomes three kernel nodes or more, and nothing else. Each replay
- * moves the rows that the indices name at that time. The number of rows, the addresses of indices and rows
- * and the handle of the array are those of the capture. Keep workspace, array, cache and store as long as
- * the graph. Two replays at once need two workspaces. Host, one thread a stream at a time; waits for nothing
- * on cuda, on cpu for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the stream
- * is another machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array:
+ * The stream may be in capture: the batch becomes one kernel node, or three and more if it is sorted. Each
+ * replay moves the rows that the indices name at that time. The number of rows, the addresses of indices and
+ * rows and the handle of the array are those of the capture. Keep workspace, array, cache and store as long
+ * as the graph. Two replays at once need two workspaces. Host, one thread a stream at a time; waits for
+ * nothing on cuda, on cpu for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the
+ * stream is another machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array:
  * gn_array_failure.
  */
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sort saves fetches if two rows of a batch that follow each other lie closer together than that. */
-enum { FAR_APART_LOG2 = 16 };
+/*
+ * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. And
+ * longer rows are moved better in units than by scalar reads.
+ */
+enum { FAR_APART_LOG2 = 16, MOST_ELEMENTS = 256 };
 
 struct gn_gather {
 	struct simt_machine *machine;
@@ -191,7 +194,7 @@ static const struct simt_kernel *without_sort(const struct gn_gather *g, const s
 		return NULL;
 	if (!g->sorts) /* then the host may look at the cache, which is in its memory */
 		return gn__memory_of(array) ? &gn_gather_as_they_come_kernel : NULL;
-	return (array->memory || array->pages.backing) &&
+	return (array->memory || array->pages.backing) && batch->elements <= MOST_ELEMENTS &&
 	               batch->count < array->count << array->element_log2 >> FAR_APART_LOG2
 	           ? &gn_gather_each_kernel
 	           : NULL;

@@ -13,6 +13,7 @@
 #define GRAPNEL_ARRAY_GATHER_ROWS_H
 
 #include <grapnel/detail/array/gather_sort.h>
+#include <grapnel/detail/array/read.h>
 #include <grapnel/detail/array/sample.h>
 
 enum { GN__RUN = 64, GN__AT_ONCE = 4, GN__TURNS = 4 };
@@ -544,6 +545,12 @@ SIMT_INLINE_FN void gn__element_put(char *to, const uint64_t value[2], uint32_t 
 		gn__unit_put(to + 8, value[1], 8);
 }
 
+/* The array has no such row: the array keeps the failure. */
+SIMT_NOINLINE_FN void gn__row_refused(const struct gn_array *a, uint64_t row, uint32_t elements)
+{
+	gn__out_of_range(a, row > ~0ull / elements ? ~0ull : row * elements);
+}
+
 /* size is a constant at every call. */
 SIMT_INLINE_FN void gn__gather_each_of(const struct gn_array *a, const struct gn_batch *batch, uint32_t size)
 {
@@ -558,8 +565,7 @@ SIMT_INLINE_FN void gn__gather_each_of(const struct gn_array *a, const struct gn
 		if (simt_likely(row < rows))
 			gn__read(a, row * batch->elements + element, value, size);
 		else if (!element)
-			SIMT_COLD(gn__out_of_range)
-			(a, row > ~0ull / batch->elements ? ~0ull : row * batch->elements);
+			SIMT_COLD(gn__row_refused)(a, row, batch->elements);
 		gn__element_put((char *)batch->rows + at * size, value, size);
 	}
 }
