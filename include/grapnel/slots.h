@@ -27,13 +27,13 @@
  *   failures  An item that cannot be read is not resident. Its keys' slots become -1 in the same fill, and
  *             its code is kept. The next batch tries again.
  *   order     The fill of a batch must have ended before the next batch is resolved: launch them on one
- *             stream, or let a stream wait for the other. A resolve before that gives -1 to all keys, and
- *             -GN_EBUSY is kept.
- *   changes   A store is read when an item is fetched. If somebody else writes it later, call gn_slots_clear.
- *             A kernel may change the bytes of a slot that is held. After gn_slots_mark they are written to
- *             the store before the slot is given away, or by gn_slots_flush; without it they are lost then.
- *             If that write fails, the item stays in its slot, marked, and the code is kept. The key for
- *             which the slot was meant gets -1.
+ *             stream, or let a stream wait for the other. A resolve that comes before the fill has begun
+ * gives -1 to all keys, and -GN_EBUSY is kept. What a resolve beside a running fill does is undefined until
+ * gn_slots_clear. changes   A store is read when an item is fetched. If somebody else writes it later, call
+ * gn_slots_clear. A kernel may change the bytes of a slot that is held. After gn_slots_mark they are written
+ * to the store before the slot is given away, or by gn_slots_flush; without it they are lost then. If that
+ * write fails, the item stays in its slot, marked, and the code is kept. The key for which the slot was meant
+ * gets -1.
  *
  * What is kept: the first failure, until gn_slots_failure takes it. Nothing is wrong silently: a slot number
  * that is not -1 is that of the key's item.
@@ -80,7 +80,7 @@ struct gn_slots_options {
 	uint64_t offset;     /* of item 0 in the store, a multiple of 16 */
 	uint64_t items;      /* 0: as many as the store has from offset on */
 	enum gn_slots_policy policy;
-	uint32_t keep; /* batches that hold their slots; 0: 1, the newest */
+	uint32_t keep; /* batches that hold their slots, 1024 at most; 0: 1, the newest */
 	/* of the grid that copies; 0: one a processor. Fewer leave more to other kernels */
 	uint32_t fill_blocks;
 	/*
@@ -182,11 +182,11 @@ int gn_slots_fill(struct gn_slots *slots, struct simt_stream *stream, struct gn_
  *         left out; a number that is there several times counts as often
  * Pin slots while they are held, or they may already be another item's: that is, before the next resolve;
  * with GN_SLOTS_PIN resolve does it. A slot of an item that could not be read is not pinned any more, if
- * GN_SLOTS_PIN had pinned it; so pin by this call only after the fill. Each launches one kernel, and does not
- * wait. Any stream of the machine, also in capture, and beside the kernels of resolve and fill: a slot that
- * is unpinned while a batch is resolved is or is not available to that batch. Host, one thread a stream at a
- * time. Returns as gn_slots_resolve. A number past the slots (-GN_ERANGE), and an unpin of a slot that is not
- * pinned (-GN_EINVAL), are kept, and change nothing.
+ * GN_SLOTS_PIN had pinned it; so pin and unpin the slots of a batch only after its fill. Each launches one
+ * kernel, and does not wait. Any stream of the machine, also in capture, and beside the kernels of resolve
+ * and fill: a slot that is unpinned while a batch is resolved is or is not available to that batch. Host, one
+ * thread a stream at a time. Returns as gn_slots_resolve. A number past the slots (-GN_ERANGE), and an unpin
+ * of a slot that is not pinned (-GN_EINVAL), are kept, and change nothing.
  */
 int gn_slots_pin(struct gn_slots *slots, const int32_t *slot, uint32_t count, struct simt_stream *stream,
                  struct gn_error *error);
@@ -206,9 +206,10 @@ int gn_slots_mark(struct gn_slots *slots, const int32_t *slot, uint32_t count, s
 /*
  * gn_slots_flush - write the items of all marked slots to the store, after all work that is already on a
  * stream; they stay in their slots and are marked no more.
- * Launches one kernel, and does not wait. No kernel may change or mark slots meanwhile. Stream, capture,
- * threads and return codes as gn_slots_resolve. When it has run, every item that was marked is in the store,
- * or gn_slots_failure tells of one that is not. Durable it is after gn_store_flush.
+ * Launches one kernel, and does not wait. Not between a resolve and its fill. No kernel may change or mark
+ * slots meanwhile. Stream, capture, threads and return codes as gn_slots_resolve. When it has run, every item
+ * that was marked is in the store, or gn_slots_failure tells of one that is not. Durable it is after
+ * gn_store_flush.
  */
 int gn_slots_flush(struct gn_slots *slots, struct simt_stream *stream, struct gn_error *error);
 

@@ -26,18 +26,18 @@ SIMT_FN struct gn__slots_block *gn__block(void)
 }
 
 /*
- * Is this the last block of the grid that comes to its end? If so, it sees what all threads of the others
- * wrote: block_sync, then a chain of acq_rel adds (edge "last block"), then block_sync.
+ * Is this the last block of the grid that comes to its end, by a counter of these? If so, it sees what all
+ * threads of the others wrote: block_sync, then a chain of acq_rel adds (edge "last block"), then block_sync.
  */
-SIMT_FN int gn__block_is_last(const struct gn__slots_view *v)
+SIMT_FN int gn__block_is_last(uint32_t *ended)
 {
 	struct gn__slots_block *b = gn__block();
 
 	simt_block_sync();
 	if (simt_thread() == 0) {
-		b->last = simt_add_acq_rel_dev_u32(&v->shared->ended, 1) + 1 == simt_blocks();
+		b->last = simt_add_acq_rel_dev_u32(ended, 1) + 1 == simt_blocks();
 		if (b->last)
-			simt_store_relaxed_dev_u32(&v->shared->ended, 0);
+			simt_store_relaxed_dev_u32(ended, 0);
 	}
 	simt_block_sync();
 	return (int)b->last;

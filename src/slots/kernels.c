@@ -125,7 +125,7 @@ SIMT_FN void gn_slots_resolve_keys(const struct gn_slots_resolve_args *a)
 		for (uint64_t first = simt_global_thread() - lane; first < a->batch.count;
 		     first += simt_global_threads())
 			look_up(a, (uint32_t)first + lane, first + lane < a->batch.count, now);
-	if (gn__block_is_last(&a->v) && !early)
+	if (gn__block_is_last(&a->v.shared->ended) && !early)
 		end_batch(a, now);
 }
 SIMT_KERNEL(gn_slots_resolve_keys, struct gn_slots_resolve_args)
@@ -143,7 +143,7 @@ SIMT_FN void gn_slots_load(const struct gn_slots_resolve_args *a)
 	else
 		gn__load_pieces(&a->v, pending);
 	gn__fill_map(&a->v, pending);
-	if (gn__block_is_last(&a->v))
+	if (gn__block_is_last(&a->v.shared->moved))
 		gn__fill_end(&a->v, pending);
 }
 SIMT_KERNEL(gn_slots_load, struct gn_slots_resolve_args)
@@ -156,7 +156,7 @@ SIMT_FN void gn_slots_read(const struct gn_slots_resolve_args *a)
 		return;
 	gn__read_pieces(&a->v, pending);
 	gn__fill_map(&a->v, pending);
-	if (gn__block_is_last(&a->v))
+	if (gn__block_is_last(&a->v.shared->moved))
 		gn__fill_end(&a->v, pending);
 }
 SIMT_KERNEL(gn_slots_read, struct gn_slots_resolve_args)
@@ -172,7 +172,7 @@ SIMT_KERNEL(gn_slots_write, struct gn_slots_resolve_args)
 SIMT_FN void gn_slots_flush_all(const struct gn_slots_resolve_args *a)
 {
 	gn__flush_pieces(&a->v);
-	if (gn__block_is_last(&a->v))
+	if (gn__block_is_last(&a->v.shared->moved))
 		gn__flush_end(&a->v);
 }
 SIMT_KERNEL(gn_slots_flush_all, struct gn_slots_resolve_args)
@@ -188,7 +188,8 @@ SIMT_FN void unpin(const struct gn__slots_view *v, uint32_t slot)
 			gn__slots_refuse(v, slot, -GN_EINVAL);
 			return;
 		}
-		seen = simt_cas_relaxed_dev_u32(&v->pins[slot], pins, pins - 1);
+		/* a release: whoever takes the slot comes behind this thread's reads of it */
+		seen = simt_cas_acq_rel_dev_u32(&v->pins[slot], pins, pins - 1);
 		if (seen == pins)
 			return;
 	}
@@ -230,7 +231,12 @@ SIMT_FN void gn_slots_empty(const struct gn_slots_resolve_args *a)
 		a->v.use[slot] = GN__UNUSED;
 		a->v.pins[slot] = 0;
 	}
-	if (simt_global_thread() == 0)
-		a->v.shared->pending = 0;
+	for (uint64_t k = simt_global_thread(); k < a->v.seens; k += simt_global_threads())
+		a->v.seen[k] = 0;
+	if (simt_global_thread() == 0) {
+		struct gn__slots_shared *s = a->v.shared;
+
+		s->pending = s->missing = s->followers = s->failed = s->ended = s->moved = 0;
+	}
 }
 SIMT_KERNEL(gn_slots_empty, struct gn_slots_resolve_args)

@@ -121,7 +121,8 @@ SIMT_FN void gn__map_remove(const struct gn__slots_view *v, int64_t key, uint32_
 	const uint64_t word = gn__map_word(v, key, slot);
 	uint32_t group = gn__home_of(v, key);
 
-	while (!gn__group_drop(&v->group[group], word)) {
+	/* bounded, for callers that broke the order of calls */
+	for (uint32_t tries = 0; tries < v->groups && !gn__group_drop(&v->group[group], word); tries++) {
 		simt_reduce_add_relaxed_dev_u64(&v->group[group].passed, (uint64_t)-1);
 		group = gn__next_group(v, group);
 	}

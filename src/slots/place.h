@@ -39,7 +39,7 @@ SIMT_FN uint32_t gn__lives_of(uint32_t use)
 /* May a slot be given away? */
 SIMT_FN int gn__is_available(const struct gn__place *p, uint32_t slot, uint32_t use)
 {
-	return !(simt_load_relaxed_dev_u32(&p->v->pins[slot]) & GN__PINS) &&
+	return !(simt_load_acquire_dev_u32(&p->v->pins[slot]) & GN__PINS) &&
 	       (use == GN__UNUSED || gn__age_of(use, p->now) >= p->v->keep);
 }
 
@@ -66,6 +66,7 @@ SIMT_FN void gn__give(const struct gn__place *p, uint32_t slot, struct gn__slots
 	f->writes = (simt_load_relaxed_dev_u32(&v->pins[slot]) & GN__DIRTY) != 0;
 	if (f->writes)
 		simt_reduce_and_relaxed_dev_u32(&v->pins[slot], ~GN__DIRTY);
+	f->writes &= f->gone >= 0; /* a mark on an empty slot is none */
 	if (f->gone >= 0)
 		simt_reduce_add_relaxed_dev_u64(&v->shared->statistics.evicted, 1);
 	simt_store_relaxed_dev_u32(&v->use[slot], gn__use_of(p->batch, p->now));

@@ -55,7 +55,8 @@ struct gn__slots_shared {
 	uint32_t hand;    /* the slot at which the clock's search goes on */
 	uint32_t once;    /* where items that are wanted once look first */
 	uint32_t pad[28];
-	uint32_t ended;     /* blocks of the running kernel that have come to their end */
+	uint32_t ended;     /* blocks of a resolve that have come to their end */
+	uint32_t moved;     /* the same of a fill or a flush */
 	uint32_t missing;   /* entries of view.fetch while a batch is looked up */
 	uint32_t followers; /* of view.follower */
 	uint32_t failed;    /* items that could not be read, or written, in the running kernels */
