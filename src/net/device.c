@@ -64,10 +64,12 @@ int gn__device_start(struct gn_net *net)
 	struct gn_device *d = net->device;
 	const struct gn_device_args a = {net->view, d->job, d->near};
 	struct simt_info info;
+	uint32_t warps;
 	struct simt_grid grid = {GN_DEVICE_RINGS, 0, gn__device_shared_bytes()};
 
 	simt_describe(d->kernel.machine, &info);
-	grid.block_threads = info.warp_width * (info.is_cuda ? GN_DEVICE_MOST_WARPS : GN_DEVICE_CPU_WARPS);
+	warps = info.is_cuda ? GN_DEVICE_MOST_WARPS : info.warp_width > 8 ? 1 : GN_DEVICE_CPU_WARPS;
+	grid.block_threads = info.warp_width * warps;
 	return gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
 }
 

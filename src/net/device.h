@@ -33,7 +33,8 @@ struct gn_net;
 /*
  * The kernel has a block of threads for each ring of jobs, and one more; on a GPU these leave 15 of 16
  * multiprocessors to the program, and several nodes may share it. The processors of a host emulate the
- * threads, so there they are few.
+ * threads, so there they are few: all blocks must live at once, also where a thread sanitizer watches, which
+ * has room for 256.
  */
 enum {
 	GN_DEVICE_TEAMS = 4,
