@@ -113,7 +113,8 @@ class Array(Closable):
             index: row numbers, from 0 on: a tensor of int64, a NumPy array or a list of integers, or a CUDA array
                 of int64 or uint64 of any library (``__cuda_array_interface__``).
             out: receives the rows, contiguous, of shape ``index.shape + row_shape``; None makes one.
-            stream: the cudaStream_t for a CUDA index; None: the caller's current stream.
+            stream: the cudaStream_t for a CUDA index; None: the caller's current stream. With another stream than
+                PyTorch's current one, index is contiguous and out is given.
 
         Returns:
             out: a tensor for a tensor, else a NumPy array.
@@ -159,6 +160,8 @@ class Array(Closable):
         device = index.device
         if index.dtype is not torch.int64:
             raise TypeError(f"the index is a tensor of {index.dtype}; give torch.int64")
+        if device.type == "cuda":
+            stream = self._stream_of(torch, index, rows, stream)
         if not index.is_contiguous():
             index = index.contiguous()
         shape = index.shape + self._row_shape
@@ -166,6 +169,8 @@ class Array(Closable):
             rows = torch.empty(shape, dtype=self._kind.torch, device=device)
         else:
             self._check_tensor(torch, rows, shape, device, scatter)
+            if rows.is_conj() or rows.is_neg():
+                rows = rows.resolve_conj().resolve_neg()
         if device.type == "cpu":
             move = lib.scatter_host if scatter else lib.gather_host
             code = move(self._handle, index.data_ptr(), 0, 0, index.numel(), rows.data_ptr()) if index.numel() \
@@ -174,13 +179,25 @@ class Array(Closable):
             if device.type != "cuda" or device.index != self._device_index:
                 raise ValueError(f"the index is on {device}, but the array on {self.machine.name}; move the index, "
                                  "or open the array there")
-            if stream is None:
-                stream = _current_stream(torch, device)
             code = (lib.scatter if scatter else lib.gather)(
                 self._handle, stream, index.data_ptr(), index.numel(), rows.data_ptr())
         if code:
             raise lib.failed()
         return rows
+
+    def _stream_of(self, torch: Any, index: Any, rows: Any, stream: int | None) -> int:
+        """The stream of a batch. What PyTorch's allocator hands out is in use there until the batch has ended."""
+        now = _current_stream(torch, index.device)
+        if stream is None or stream == now:
+            return now
+        if rows is None or not index.is_contiguous():
+            raise ValueError("on another stream than the current one, give a contiguous index and out=, or make that stream "
+                             "the current one (torch.cuda.stream)")
+        other = torch.cuda.ExternalStream(stream, device=index.device)
+        for tensor in (index, rows):
+            if isinstance(tensor, torch.Tensor) and tensor.device == index.device:
+                tensor.record_stream(other)
+        return stream
 
     def _check_tensor(self, torch: Any, rows: Any, shape: Any, device: Any, scatter: bool) -> None:
         what = "the rows" if scatter else "out"
@@ -194,6 +211,8 @@ class Array(Closable):
             raise ValueError(f"{what} is on {rows.device}, but the index on {device}; put both on one device")
         if not rows.is_contiguous():
             raise ValueError(f"{what} is not contiguous; give contiguous memory")
+        if not scatter and (rows.is_conj() or rows.is_neg()):
+            raise ValueError("out is a view that PyTorch conjugates or negates when it is read; give memory of its own")
         if not scatter and rows.requires_grad:
             raise ValueError("out requires a gradient, but rows come from the store and have none")
 
@@ -214,10 +233,18 @@ class Array(Closable):
             raise ValueError(f"index and rows are not memory of {self.machine.name}, where the array is open")
         if self._device_index < 0:
             raise ValueError("the index is of a GPU, but the array is not; open it with machine='cuda'")
-        stream = self.machine._stream() if stream is None else stream
+        if stream is None:
+            stream = self._stream_told(index, rows)
         move = lib.scatter if scatter else lib.gather
         lib.must(move(self._handle, stream, numbers, prod(shape), address))
         return rows
+
+    def _stream_told(self, index: Any, rows: Any) -> int:
+        """The stream that the arrays' own library names, else the one on which the caller works."""
+        told = {x.__cuda_array_interface__.get("stream") for x in (index, rows)} - {None}
+        if len(told) > 1:
+            raise ValueError("index and rows are of two streams; let one wait for the other, and give stream=")
+        return told.pop() if told else self.machine._stream()
 
     # ---- memory of the host ----
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import errno
 import os
 import sys
+import threading
 import warnings
 import weakref
 
@@ -19,13 +22,39 @@ if TYPE_CHECKING:
     import torch
 
 
+# Handle and name of what the program forgot, but what stands on it is still open.
+_late: list[tuple[int, str]] = []
+
+
 def _end(handle: int, process: int, what: str) -> None:
     """Close what the program forgot: flushed if that is possible."""
-    if process != os.getpid() or not lib.close(handle, 0):
-        return
-    why = lib.failed()
-    if not lib.close(handle, 1):
-        warnings.warn(f"{what} was not closed, and changes may be lost: {why}", ResourceWarning, stacklevel=2)
+    if process == os.getpid():
+        _late.append((handle, what))
+        _end_late()
+
+
+def _end_late() -> None:
+    """Close what can be closed: Python forgets what is in a cycle in any order, parents before children, too."""
+    goes_on = True
+    while goes_on:
+        goes_on = False
+        for forgotten in _late[:]:
+            handle, what = forgotten
+            code = lib.close(handle, 0)
+            why = lib.failed() if code else None
+            if code == -errno.EBUSY or forgotten not in _late:
+                continue
+            _late.remove(forgotten)
+            goes_on = True
+            if code and not lib.close(handle, 1):
+                warnings.warn(f"{what} was not closed, and changes may be lost: {why}", ResourceWarning, stacklevel=2)
+
+
+@atexit.register  # before any finalizer is made, so that it comes behind them
+def _warn_of_late() -> None:
+    for _, what in _late:
+        warnings.warn(f"{what} was not closed, because what stands on it is open; changes may be lost", ResourceWarning,
+                      stacklevel=2)
 
 
 class Closable:
@@ -60,6 +89,8 @@ class Closable:
             lib.must(lib.close(self._handle, discard))
             self._finalizer.detach()
             self._handle = 0
+            if _late:
+                _end_late()
 
     def __enter__(self):
         return self
@@ -75,6 +106,9 @@ class Closable:
 
     def __reduce__(self):
         raise TypeError(f"{type(self).__name__} cannot be pickled; open it in each process")
+
+
+_opening = threading.RLock()  # by finalizers that a thread runs meanwhile, too
 
 
 class Machine(Closable):
@@ -108,9 +142,10 @@ class Machine(Closable):
         if isinstance(name, Machine):
             return name
         name = _machine_name(name)
-        machine = cls._shared.get(name)
-        if machine is None or machine.closed:
-            machine = cls._shared[name] = cls(name)
+        with _opening:
+            machine = cls._shared.get(name)
+            if machine is None or machine.closed:
+                machine = cls._shared[name] = cls(name)
         return machine
 
     def reserve(self, streams: int) -> None:
@@ -138,6 +173,7 @@ def _machine_name(name: Any) -> str:
 
 # The threads of a machine do not come along into a forked process: that one opens its own.
 os.register_at_fork(after_in_child=Machine._shared.clear)
+os.register_at_fork(after_in_child=_late.clear)
 
 
 class Store(Closable):

@@ -58,7 +58,7 @@ def array(x: Any, cache: "int | str | None" = "1M", machine: "str | Machine" = "
         the Array. Close it, or use it in a with statement.
     """
     if is_tensor(x):
-        rows = x.detach().to(device="cpu", dtype=dtype).contiguous()
+        rows = x.detach().to(device="cpu", dtype=dtype).contiguous().resolve_conj().resolve_neg()
         kind, address, bytes = rows.dtype, rows.data_ptr(), rows.numel() * rows.element_size()
     else:
         import numpy

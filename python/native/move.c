@@ -38,9 +38,17 @@ static struct gn__way *spare_way(struct gn__machine *m)
  */
 int gn__way_of(struct gn__machine *m, uint64_t stream, struct gn__way **way)
 {
+	const uint64_t per_thread = 2; /* cudaStreamPerThread: one number for the streams of all threads */
 	struct gn_error error;
 	uint64_t capture;
-	int rc = gn__capture_of(stream, &capture);
+	int rc;
+
+	if (stream == per_thread)
+		return gn__failed(
+		    -GN_EINVAL, 0, -1,
+		    "the stream is CUDA's per-thread default stream, which cannot be told from that "
+		    "of other threads; give a stream that was created");
+	rc = gn__capture_of(stream, &capture);
 
 	*way = rc ? NULL : find_way(m, stream, capture);
 	if (rc || *way)
@@ -68,12 +76,16 @@ int gn__way_of(struct gn__machine *m, uint64_t stream, struct gn__way **way)
 int gn__check(struct gn__object *o)
 {
 	const struct gn_failure *f = o->array.failure;
-	const uint32_t device = f->device;
-	const int64_t index = (int64_t)f->index;
+	uint32_t device;
+	int64_t index;
 	char text[sizeof gn_flat_failure()->text];
 	struct gn_error error;
 	int64_t row;
 
+	if (simt_load_acquire_sys_u32(&f->state) != 2) /* else index and device are not there yet */
+		return 0;
+	index = (int64_t)f->index;
+	device = f->device;
 	if (!gn_array_failure(&o->array, &error))
 		return 0;
 	row = index < 0 ? -1 : index / (int64_t)o->elements;

@@ -41,6 +41,22 @@ def test_what_is_forgotten_is_closed(file, machine):
     grapnel.open(f"file:{file}", "u4", machine=machine).close()  # the lock of the file is free
 
 
+def test_what_is_forgotten_in_a_cycle_is_closed(file, machine):
+    class Model:
+        pass
+
+    model = Model()
+    model.itself = model
+    model.table = grapnel.open(f"file:{file}", "u4", cache="64K", machine=machine)
+    model.table[7] = 4321
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del model
+        gc.collect()
+    assert np.fromfile(file, "u4")[7] == 4321
+    grapnel.open(f"file:{file}", "u4", machine=machine).close()
+
+
 def test_an_offset_and_a_part_of_the_store(file, machine):
     with grapnel.open(f"file:{file}?ro", "u4", (10, 3), offset=64, machine=machine) as array:
         assert array[:].ravel().tolist() == list(range(16, 46))

@@ -143,6 +143,16 @@ def test_views_of_the_store():
         del view
 
 
+def test_conjugate_views():
+    numbers = torch.complex(torch.arange(8.0), torch.arange(8.0) + 1).reshape(4, 2)
+    with grapnel.array(numbers.conj(), machine=MACHINE) as array:
+        assert torch.equal(array.gather(on_device(2, 1)).cpu(), numbers.conj()[[2, 1]])
+        array.scatter(on_device(3), numbers[:1].to(DEVICE).conj())
+        assert torch.equal(array.gather(on_device(3)).cpu(), numbers[:1].conj())
+        with pytest.raises(ValueError, match="conjugates"):
+            array.gather(on_device(0), torch.empty(1, 2, dtype=torch.complex64, device=DEVICE).conj())
+
+
 def test_threads(floats):
     rows, array = floats
     wrong = []
@@ -409,6 +419,21 @@ def test_wrong_devices(floats):
         other = torch.device("cuda", (DEVICE.index or 0) ^ 1)
         with pytest.raises(ValueError, match="open the array there"):
             array.gather(torch.tensor([1], device=other))
+
+
+@only_cuda
+def test_another_stream(floats):
+    rows, array = floats
+    stream = torch.cuda.Stream()
+    index, out = on_device(0, 1, 2), torch.empty(3, 16, device=DEVICE)
+    with pytest.raises(ValueError, match="out="):
+        array.gather(index, stream=stream.cuda_stream)
+    with pytest.raises(ValueError, match="contiguous"):
+        array.gather(index[::2], out[:2], stream=stream.cuda_stream)
+    stream.wait_stream(torch.cuda.current_stream())
+    array.gather(index, out, stream=stream.cuda_stream)
+    torch.cuda.current_stream().wait_stream(stream)
+    assert torch.equal(out.cpu(), rows[:3])
 
 
 @only_cuda
