@@ -276,15 +276,21 @@ struct gn_page_ticket {
  *             ... more of it ...
  *     if (!rc) { ... page.data ...; gn_array_release(&a, mask, &page); }
  *
- * Never waits for a device or another thread. A page that is in its frame is pinned at once. From a store of
- * queues (file, memq, nvme, rdma, and stripes and replicas of them) the fetch is under way when the call
- * returns, unless another thread fetches the page already, or too many fetches have been begun: then
- * gn_page_ready begins it. From memory (host, peer) the calling lanes move the page themselves, before the
- * call returns. So they do from a store whose queues have a depth of 2.
+ * A page that is in its frame is pinned at once. From a store of queues (file, memq, nvme, rdma, and stripes
+ * and replicas of them) the command is posted when the call returns, unless another thread fetches the page
+ * already, or too many fetches have been begun: then gn_page_ready begins it. It waits for no device and no
+ * other thread. In three cases it does wait, because the calling lanes move bytes themselves before the call
+ * returns, and write pages back to make room, as gn_array_acquire does: from memory (host, peer); from a
+ * store whose queues have a depth of 2, or with a cache whose budget has no room for such fetches; and a page
+ * of which sectors were written, but the rest never fetched.
  *
  * Threads with tickets may wait for pages, also for each other's: whoever waits for a page ends the fetches
  * that others have begun. Each ticket may hold a frame, and an entry of the cache's, of which there are about
- * as many as frames, 256 at most. Unlike gn_array_acquire no page is written back to make room.
+ * as many as frames, 256 at most. Else no page is written back to make room. Ask every ticket: an entry stays
+ * taken until its ticket was asked. Ask within the store's timeout, which runs from the begin: a fetch that
+ * nobody has asked for until then may end in -GN_ETIMEDOUT. With GN_OVERWRITE the page is the caller's when
+ * the call returns, and its bytes are undefined: take it with gn_page_ready and write it; a cancel would
+ * leave undefined bytes in the array.
  * Returns to all lanes 0: there is a ticket; or an error as gn_array_acquire, and there is no ticket.
  */
 SIMT_FN int gn_page_begin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
@@ -292,7 +298,7 @@ SIMT_FN int gn_page_begin(const struct gn_array *a, uint32_t mask, uint64_t inde
 
 /*
  * gn_page_ready - collective over the mask of gn_page_begin: is the page there? Rings and reaps for all
- * threads, so it makes progress alone. Never waits.
+ * threads, so it makes progress alone. Waits only where gn_page_begin does.
  * @page  receives the elements if it is; end with gn_array_release over the same mask
  * Returns to all lanes -GN_EAGAIN (ask again); 0; or an error as gn_array_acquire. -GN_ENOBUFS: every frame
  * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: of this fetch, or of another thread's
@@ -305,7 +311,7 @@ SIMT_FN int gn_page_ready(const struct gn_array *a, uint32_t mask, struct gn_pag
 /*
  * gn_page_cancel - collective over the mask of gn_page_begin: end a ticket for which gn_page_ready has
  * returned nothing but -GN_EAGAIN. Waits for the fetch that the ticket has begun, because a command cannot be
- * taken back.
+ * taken back. Not for GN_OVERWRITE.
  */
 SIMT_FN void gn_page_cancel(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket);
 

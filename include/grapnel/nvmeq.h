@@ -6,11 +6,11 @@
  *
  *   begin   take a command slot from the free ring; it owns a buffer for the data         (may wait)
  *   post    ticket -> submission entry; copy the command; mark the entry
- *   ring    one winning thread moves the tail over all consecutive marks and rings the doorbell once for
- *           them
+ *   ring    one winning thread moves the tail over all consecutive marks, and rings the doorbell once
  *   reap    one thread at a time takes the completions that are there, eight at most, and delivers each to
- * the slot that its command id names; the other threads that wait read their own slots only wait    ring and
- * reap until the own slot is delivered or the deadline passes end     give the slot back
+ *           the slot that its command id names; other threads that wait read their own slots only
+ *   wait    ring and reap until the own slot is delivered or the deadline passes
+ *   end     give the slot back
  *
  * There are depth - 1 slots, so never more than depth - 1 commands are outstanding. Two things follow,
  * without a turn for each entry. The entry of a new ticket is free: entries are fetched in order, and if the
