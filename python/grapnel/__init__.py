@@ -10,8 +10,9 @@
 array() copies a NumPy array or a tensor to host memory, open() takes bytes where they are: a file, a drive, memory
 of another machine. Both give an Array: rows, of which a batch is read by gather() and written by scatter(). With
 ``machine="cuda"`` the batches are tensors of that GPU, whose threads fetch the rows by themselves, on the current
-stream, also inside CUDA graphs. Below them are Store (where bytes rest), Cache (pages of stores in fast memory) and
-Machine (what runs kernels). grapnel.torch has operators and an EmbeddingBag for PyTorch.
+stream, also inside CUDA graphs. Slots keep items, such as experts or rows of a KV cache, in a slab that kernels index.
+Below them are Store (where bytes rest), Cache (pages of stores in fast memory) and Machine (what runs kernels).
+grapnel.torch has operators and an EmbeddingBag for PyTorch.
 
 Every failure is an Error with a message; see docs/python.md for more.
 """
@@ -21,7 +22,8 @@ from ._error import ArgumentError, DeadlineError, Error, MissingError, OutOfMemo
 from ._library import version as _version
 from ._objects import Cache, Machine, Store
 from ._open import array, open
+from ._slots import Slots
 
 __version__ = _version().decode()
 __all__ = ["Array", "ArgumentError", "Cache", "DeadlineError", "Error", "Machine", "MissingError",
-           "OutOfMemoryError", "RangeError", "Store", "array", "open"]
+           "OutOfMemoryError", "RangeError", "Slots", "Store", "array", "open"]

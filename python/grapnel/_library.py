@@ -56,6 +56,18 @@ _PROTOTYPES = {
     "check": (_i, _I),
     "settle": (_i, _I),
     "flush": (_i, _I),
+    "slots": (_I, _I, _U, _U, _U, _U, _U, _i, _U, _U, _p),
+    "slots_describe": (_i, _I, _p),
+    "slots_resolve": (_i, _I, _U, _p, _p, _p, _U, _u32, _u32),
+    "slots_fill": (_i, _I, _U),
+    "slots_pin": (_i, _I, _U, _p, _U),
+    "slots_unpin": (_i, _I, _U, _p, _U),
+    "slots_mark": (_i, _I, _U, _p, _U),
+    "slots_flush": (_i, _I, _U),
+    "slots_clear": (_i, _I, _U),
+    "slots_check": (_i, _I),
+    "slots_settle": (_i, _I),
+    "slots_statistics": (_i, _I, _U, _p),
     "close": (_i, _I, _i),
 }
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import torch
 
 
-# Handle and name of what the program forgot, but what stands on it is still open.
-_late: list[tuple[int, str]] = []
+# Handle and name of what the program forgot, but what stands on it is still open, and memory that it uses until then.
+_late: list[tuple[int, str, tuple]] = []
 
 
-def _end(handle: int, process: int, what: str) -> None:
-    """Close what the program forgot: flushed if that is possible."""
+def _end(handle: int, process: int, what: str, *memory: Any) -> None:
+    """Close what the program forgot: flushed if that is possible. It uses the memory until then."""
     if process == os.getpid():
-        _late.append((handle, what))
+        _late.append((handle, what, memory))
         _end_late()
 
 
@@ -39,12 +39,12 @@ def _end_late() -> None:
     while goes_on:
         goes_on = False
         for forgotten in _late[:]:
-            handle, what = forgotten
+            handle, what, _ = forgotten
             code = lib.close(handle, 0)
             why = lib.failed() if code else None
-            if code == -errno.EBUSY or forgotten not in _late:
+            if code == -errno.EBUSY or not any(late is forgotten for late in _late):
                 continue
-            _late.remove(forgotten)
+            _late[:] = [late for late in _late if late is not forgotten]
             goes_on = True
             if code and not lib.close(handle, 1):
                 warnings.warn(f"{what} was not closed, and changes may be lost: {why}", ResourceWarning, stacklevel=2)
@@ -52,7 +52,7 @@ def _end_late() -> None:
 
 @atexit.register  # before any finalizer is made, so that it comes behind them
 def _warn_of_late() -> None:
-    for _, what in _late:
+    for _, what, _ in _late:
         warnings.warn(f"{what} was not closed, because what stands on it is open; changes may be lost", ResourceWarning,
                       stacklevel=2)
 
@@ -62,9 +62,9 @@ class Closable:
 
     _handle = 0
 
-    def _own(self, handle: int) -> None:
+    def _own(self, handle: int, *memory: Any) -> None:
         self._handle = lib.must(handle)
-        self._finalizer = weakref.finalize(self, _end, handle, os.getpid(), repr(self))
+        self._finalizer = weakref.finalize(self, _end, handle, os.getpid(), repr(self), *memory)
 
     @property
     def handle(self) -> int:

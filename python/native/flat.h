@@ -144,10 +144,54 @@ int gn_flat_settle(int64_t array);
  */
 int gn_flat_flush(int64_t array);
 
+/* ---- slots ---- */
+
+/*
+ * gn_flat_slots - slots for items of a store. Returns the handle.
+ * @item_bytes, @items, @offset, @slots, @most_keys, @policy, @keep, @fill_blocks, @slab
+ *         as in struct gn_slots_options (grapnel/slots.h); slab may be NULL
+ */
+int64_t gn_flat_slots(int64_t store, uint64_t item_bytes, uint64_t items, uint64_t offset, uint64_t slots,
+                      uint64_t most_keys, int policy, uint64_t keep, uint64_t fill_blocks, void *slab);
+
+/* value: address of the slab, item_bytes, items, slots, most_keys, metadata_bytes */
+int gn_flat_slots_describe(int64_t slots, uint64_t value[6]);
+
+/*
+ * gn_flat_slots_resolve, gn_flat_slots_fill - as gn_slots_resolve and gn_slots_fill.
+ * @stream  of cuda: a cudaStream_t, which may be in capture. The call launches a kernel or two there, does
+ * not wait and takes no memory of the device. On cpu it is ignored; the call waits, and returns what failed
+ *          on the machine, when all else is done: a resolve that failed so wants its fill, too
+ * If an earlier call on these slots failed on the device after it had returned, resolve returns that failure
+ * and launches nothing.
+ */
+int gn_flat_slots_resolve(int64_t slots, uint64_t stream, const int64_t *key, int32_t *slot, uint8_t *missed,
+                          uint64_t count, uint32_t hints, uint32_t priority);
+int gn_flat_slots_fill(int64_t slots, uint64_t stream);
+
+/* The same for gn_slots_pin, gn_slots_unpin, gn_slots_mark, gn_slots_flush and gn_slots_clear. */
+int gn_flat_slots_pin(int64_t slots, uint64_t stream, const int32_t *slot, uint64_t count);
+int gn_flat_slots_unpin(int64_t slots, uint64_t stream, const int32_t *slot, uint64_t count);
+int gn_flat_slots_mark(int64_t slots, uint64_t stream, const int32_t *slot, uint64_t count);
+int gn_flat_slots_flush(int64_t slots, uint64_t stream);
+int gn_flat_slots_clear(int64_t slots, uint64_t stream);
+
+/* gn_flat_slots_check - the first failure on the device that no call has returned yet; waits for nothing. */
+int gn_flat_slots_check(int64_t slots);
+
+/* gn_flat_slots_settle - wait for all that the slots' device has been given to do, then check. */
+int gn_flat_slots_settle(int64_t slots);
+
+/*
+ * value: batches, hits, misses, fetched, evicted, no_slot, refused, failed, written, examined, after all that
+ * the stream was given, for which it waits
+ */
+int gn_flat_slots_statistics(int64_t slots, uint64_t stream, uint64_t value[10]);
+
 /* ---- all ---- */
 
 /*
- * gn_flat_close - give an object back. A cache is flushed first, and an array checked.
+ * gn_flat_close - give an object back. A cache is flushed first, an array checked, and slots both.
  * @discard  1: do neither; what was not flushed may be lost
  * Returns 0, -GN_EINVAL (no open object), -GN_EBUSY (close first what was opened on it; or another thread's
  * call uses it), or the failure of the flush or check. After a failure the object is still open.

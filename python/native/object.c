@@ -148,7 +148,7 @@ int64_t gn__publish(struct gn__object *o, int code)
 
 static const char *name_of(enum gn__kind kind)
 {
-	static const char *const names[] = {"object", "machine", "store", "cache", "array"};
+	static const char *const names[] = {"object", "machine", "store", "cache", "array", "set of slots"};
 
 	return names[kind];
 }

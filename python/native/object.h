@@ -9,7 +9,7 @@
 
 #include "flat.h"
 
-enum gn__kind { GN__FREE, GN__MACHINE, GN__STORE, GN__CACHE, GN__ARRAY };
+enum gn__kind { GN__FREE, GN__MACHINE, GN__STORE, GN__CACHE, GN__ARRAY, GN__SLOTS };
 
 enum { GN__WAYS = 1024, GN__PARENTS = GN_CACHE_STORES + 1 };
 
@@ -49,9 +49,10 @@ struct gn__object {
 	struct gn__object *parent[GN__PARENTS];
 	unsigned parents;
 	struct gn__machine *machine; /* its own, or its machine's */
-	struct gn_store *store;      /* of a store or an array */
+	struct gn_store *store;      /* of a store, an array or slots */
 	struct gn_cache *cache;      /* of a cache or an array */
 	struct gn_array array;
+	struct gn_slots *slots;
 	uint64_t offset, rows; /* of an array */
 	uint32_t elements, element_bytes;
 };
@@ -100,6 +101,9 @@ int gn__settle(struct gn__machine *m);
 
 /* gn__check - the first failure of the array that was not told, in words. The machine is locked. */
 int gn__check(struct gn__object *array);
+
+/* gn__slots_flush_all - write what is marked, wait, and tell what failed. The machine is locked. */
+int gn__slots_flush_all(struct gn__object *slots);
 
 /* The ends of objects; without discard what may be refused is done first. The machine is locked. */
 int gn__end(struct gn__object *object, int discard);

@@ -289,6 +289,8 @@ int gn__end(struct gn__object *o, int discard)
 
 	if (!discard && o->kind == GN__CACHE)
 		rc = flush(o);
+	else if (!discard && o->kind == GN__SLOTS)
+		rc = gn__slots_flush_all(o);
 	else if (o->kind != GN__STORE)
 		rc = gn__settle(o->machine);
 	if (!discard && !rc && o->kind == GN__ARRAY)
@@ -298,6 +300,7 @@ int gn__end(struct gn__object *o, int discard)
 	switch (o->kind) {
 	case GN__ARRAY: gn_array_destroy(&o->array, o->machine->machine); break;
 	case GN__CACHE: gn_cache_destroy(o->cache); break;
+	case GN__SLOTS: gn_slots_destroy(o->slots); break;
 	default: gn_store_close(o->store); break;
 	}
 	return 0;
