@@ -18,3 +18,11 @@ def test_table_lookup(tmp_path, options):
     done = subprocess.run([sys.executable, "-P", EXAMPLES / "table_lookup.py", "--machine", MACHINE, "--rows", "20000",
                            "--batches", "20", *options], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "are right" in done.stdout, done.stderr
+
+
+def test_expert_cache():
+    if MACHINE != "cpu":
+        pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "expert_cache.py", "--machine", MACHINE, "--tokens", "100"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "y is right" in done.stdout, done.stderr
