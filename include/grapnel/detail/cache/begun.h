@@ -144,6 +144,7 @@ SIMT_NOINLINE_FN void gn__begun_serve(const struct gn_cache_view *c, uint32_t ma
 	struct gn_cache_begun *b = &c->begun[wants ? at : 0];
 	const uint32_t seen = wants ? simt_load_relaxed_dev_u32(&b->state) : 0;
 	struct gn_store_status status = {-GN_EAGAIN, 0};
+	char *to = 0; /* only who has locked the entry may look at its claim */
 
 	wants = (seen & 3) == GN__BEGUN_COMES &&
 	        simt_cas_acquire_dev_u32(&b->state, seen, seen - GN__BEGUN_COMES + GN__BEGUN_LOCKED) ==
@@ -151,9 +152,10 @@ SIMT_NOINLINE_FN void gn__begun_serve(const struct gn_cache_view *c, uint32_t ma
 	if (wants) {
 		status.code = gn__store_read_poll(&gn__segment_of(c, b->claim.page)->store, &b->read);
 		status.device = b->read.move.status.device;
+		to = gn__frame(c, b->claim.frame);
 	}
 	if (simt_ballot(mask, wants && !status.code))
-		gn__store_read_take(mask, wants && !status.code, &b->read, gn__frame(c, b->claim.frame));
+		gn__store_read_take(mask, wants && !status.code, &b->read, to);
 	if (wants && status.code == -GN_EAGAIN)
 		gn__begun_set(b, seen >> 2, GN__BEGUN_COMES);
 	else if (wants)
