@@ -285,12 +285,12 @@ static int choose_direct(struct gn_cache *cache, const struct gn_cache_options *
 static void shape_begun(struct gn_cache *cache, const struct gn_cache_options *o, uint64_t table_bytes)
 {
 	struct gn_cache_view *v = &cache->image;
-	const uint32_t rows = v->frames / GN__BEGUN_PLACES;
+	const uint32_t rows = v->frames / GN__BEGUN_PLACES, most = GN__MOST_BEGUN_ROWS;
 	int queues = 0;
 
 	for (uint32_t k = 0; k < v->segments; k++)
 		queues |= v->segment[k].store.kind == GN_STORE_QUEUES;
-	v->begun_rows = !queues ? 0 : rows < 1 ? 1 : rows < GN__MOST_BEGUN_ROWS ? rows : GN__MOST_BEGUN_ROWS;
+	v->begun_rows = !queues ? 0 : rows < 1 ? 1 : rows < most ? rows : most;
 	while (v->begun_rows && !within_budget(cache, o, table_bytes + begun_bytes(v)))
 		v->begun_rows /= 2;
 }
