@@ -46,7 +46,16 @@ boot() {
   shift
   log=$scratch/$case.log
   echo "guest: $case"
-  sh "$here/boot.sh" "$scratch/kernel$kind" "$scratch/image$kind" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 | stdbuf -o0 tr -d '\r' >"$log"
+  # QEMU 7.2 itself crashes now and then (by signal 11) when its controller is reset under load: then once more.
+  for attempt in 1 2 3 4 5 6 7 8; do
+    {
+      status=0
+      sh "$here/boot.sh" "$scratch/kernel$kind" "$scratch/image$kind" "${GUEST_SECONDS:-900}" "$case" "$@" 2>&1 || status=$?
+      echo "$status" >"$scratch/status"
+    } | stdbuf -o0 tr -d '\r' >"$log"
+    [ "$(cat "$scratch/status")" -eq 139 ] || break
+    echo "  | QEMU crashed in attempt $attempt"
+  done
   grep -E '^(PASS|FAIL)|^  \|' "$log"
   passed=$((passed + $(grep -c '^PASS' "$log")))
   failed=$((failed + $(grep -c '^FAIL' "$log")))
