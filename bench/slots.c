@@ -211,7 +211,7 @@ static void open_slots(struct bench *b, uint64_t item_bytes, uint64_t slots, uin
 	bench_must_run(b->m, simt_move(b->m, b->args.compared, &zero, sizeof zero));
 }
 
-/* Count what was wrong, and end the program if a call failed on the machine. */
+/* Add up the wrong words. If a call failed on the machine, end the program. */
 static void close_slots(struct bench *b)
 {
 	uint64_t wrong, compared;

@@ -2,9 +2,8 @@
 /*
  * 10_begin.c - how does a thread that knows its next pages go on while they come?
  *
- * One thread goes through pages in an order of its own. It begins each page some pages before it needs it. A
- * page that is not there when the thread needs it is waited for, and counted. With one page on its way the
- * thread waits for nearly every page; with eight that come together, it waits for fewer.
+ * One thread goes through pages in an order of its own, and begins each some pages before it needs it. It
+ * counts the pages for which it waits: nearly all with one page on its way, fewer with eight.
  *
  *     cc -O2 10_begin.c $(pkg-config --cflags --libs grapnel) -o 10_begin
  *     ./10_begin [cpu|cuda]
@@ -55,16 +54,18 @@ SIMT_FN void use(const struct walk_args *a, struct gn_page_ticket *ticket)
 SIMT_FN void walk(const struct walk_args *a)
 {
 	struct gn_page_ticket ticket[MOST];
-	uint32_t begun = 0;
+	uint64_t begun = 0, n;
 
-	for (uint64_t n = 0; n < VISITED; n++) {
-		for (; begun < n + a->ahead; begun++)
-			if (gn_page_begin(&a->words, 1, visited(begun) * WORDS, GN_READ,
-			                  &ticket[begun % a->ahead]))
-				*a->wrong += 1;
-		use(a, &ticket[n % a->ahead]);
+	for (n = 0; n < VISITED && !*a->wrong; n++) {
+		while (begun < n + a->ahead && !gn_page_begin(&a->words, 1, visited(begun) * WORDS, GN_READ,
+		                                              &ticket[begun % a->ahead]))
+			begun++;
+		if (begun > n)
+			use(a, &ticket[n % a->ahead]);
+		else /* there is no ticket */
+			*a->wrong += 1;
 	}
-	for (uint64_t n = VISITED; n < begun; n++) /* begun, and not needed any more */
+	for (; n < begun; n++) /* begun, and not needed any more */
 		gn_page_cancel(&a->words, 1, &ticket[n % a->ahead]);
 }
 SIMT_KERNEL(walk, struct walk_args)

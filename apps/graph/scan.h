@@ -89,8 +89,8 @@ struct gn_scan {
  *   BY_VERTEX  its items are what the job says, such as vertices
  *   BY_CHUNK   its items are chunks of edges. A list that reaches over several is looked at by the warps of
  *              all, each for its part; nothing is put aside
- *   BY_START   its items are chunks of edges. A list is looked at where it begins, so each just once; of a
- *              list that is longer than a chunk, what lies in other chunks is put aside
+ *   BY_START   its items are chunks of edges. A list is looked at where it begins, so each just once; if
+ *              a list is longer than a chunk, its edges in other chunks are put aside
  */
 enum gn_scan_handing { GN_SCAN_BY_VERTEX, GN_SCAN_BY_CHUNK, GN_SCAN_BY_START };
 

@@ -165,7 +165,7 @@ SIMT_FN uint64_t gn_scan_cut(const struct gn_scan_reader *r, struct gn_scan_edge
 	return r->scan->graph.starts ? cut - (cut & (most - 1)) : cut;
 }
 
-/* One lane: what of a list lies in the chunk at hand. */
+/* The edges of a list that lie in the chunk which the warp works on. One lane. */
 SIMT_FN struct gn_scan_edges gn_scan_within_chunk(const struct gn_scan_reader *r, struct gn_scan_edges list)
 {
 	if (list.begin < r->window.begin)
