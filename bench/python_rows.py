@@ -4,8 +4,8 @@
 
 A table of rows of 256 bytes in pinned host memory, a cache of a tenth of it on the GPU, row numbers drawn uniformly or by Zipf's
 law over the whole table. Beside `Array.gather` and `EmbeddingBag`: a Triton kernel that reads the rows by the GPU's own loads
-(UVA), of which the fastest of several shapes counts, and torch.index_select on the processor with a copy. Every result of ours is
-compared with the rows as they must be.
+(UVA), of which the fastest of several shapes counts, and torch.index_select on the processor with a copy. No call sees a batch that
+was seen before. Every result of ours is compared with the rows as they must be.
 
     bench/python_rows.py [--data SIZE] [--json OUT]
 
@@ -74,7 +74,7 @@ def draw(law, count, rows):
 
 
 def seconds(call, batches):
-    """Of a call, the median over batches that were not drawn before; on the stream's clock."""
+    """Of a call, the times over batches that were not drawn before; on the stream's clock."""
     call(batches[0])
     took = []
     for batch in batches[1:]:
@@ -85,6 +85,10 @@ def seconds(call, batches):
         end.record()
         end.synchronize()
         took.append(begin.elapsed_time(end) / 1e3)
+    return took
+
+
+def median(took):
     return sorted(took)[len(took) // 2]
 
 
@@ -102,34 +106,40 @@ def host_microseconds(array):
     return sorted(took)[25]
 
 
-def uva_rows(table, index, out):
+def uva_rows(table, out):
     shapes = [(rows, warps) for rows in (1, 2, 4, 8, 16) for warps in (1, 2, 4)]
     return [lambda i, r=r, w=w: load_rows[(triton.cdiv(i.numel(), r),)](table, i, out, i.numel(), WIDTH, r, num_warps=w)
             for r, w in shapes]
 
 
 def lookups(array, table, law, count):
-    batches = [draw(law, count, len(table)) for _ in range(BATCHES)]
+    def fresh(many=BATCHES):
+        return [draw(law, count, len(table)) for _ in range(many)]
+
     out = torch.empty(count, WIDTH, device="cuda")
-    row = {"law": law, "lookups": count, "ours": seconds(lambda i: array.gather(i, out=out), batches)}
-    for batch in batches:
+    took = seconds(lambda i: array.gather(i, out=out), fresh(4 * BATCHES))
+    row = {"law": law, "lookups": count, "ours": median(took), "ours_mean": sum(took) / len(took), "wrong": 0}
+    for batch in fresh():
         array.gather(batch, out=out)
-        row["wrong"] = row.get("wrong", 0) + int((out != rows_as_they_must_be(batch)).sum())
-    row["uva"] = min(seconds(call, batches) for call in uva_rows(table, batches[0], out))
-    row["processor"] = seconds(lambda i: out.copy_(torch.index_select(table, 0, i.cpu())), batches)
+        row["wrong"] += int((out != rows_as_they_must_be(batch)).sum())
+    row["uva"] = min(median(seconds(call, fresh())) for call in uva_rows(table, out))
+    row["processor"] = median(seconds(lambda i: out.copy_(torch.index_select(table, 0, i.cpu())), fresh()))
     return row
 
 
 def bags(array, table, law, count):
+    def fresh(many=BATCHES):
+        return [draw(law, count * BAG, len(table)).reshape(count, BAG) for _ in range(many)]
+
     module = grapnel.torch.EmbeddingBag(array, mode="sum")
-    batches = [draw(law, count * BAG, len(table)).reshape(count, BAG) for _ in range(BATCHES)]
     out = torch.empty(count, WIDTH, device="cuda")
-    row = {"law": law, "bags": count, "ours": seconds(module, batches), "wrong": 0}
-    for batch in batches:
+    row = {"law": law, "bags": count, "ours": median(seconds(module, fresh())), "wrong": 0}
+    for batch in fresh():
         row["wrong"] += int((module(batch) != rows_as_they_must_be(batch).sum(1)).sum())
-    row["uva"] = min(seconds(lambda i, w=w: load_bags[(count,)](table, i, out, WIDTH, BAG, num_warps=w), batches)
+    row["uva"] = min(median(seconds(lambda i, w=w: load_bags[(count,)](table, i, out, WIDTH, BAG, num_warps=w), fresh()))
                      for w in (1, 2, 4, 8))
-    row["processor"] = seconds(lambda i: torch.nn.functional.embedding_bag(i.cpu(), table, mode="sum").cuda(), batches[:4])
+    bag = torch.nn.functional.embedding_bag
+    row["processor"] = median(seconds(lambda i: bag(i.cpu(), table, mode="sum").cuda(), fresh(4)))
     return row
 
 

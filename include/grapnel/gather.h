@@ -7,11 +7,11 @@
  * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
  * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
  * that is not in the cache is read alone, without its page. On a GPU a batch of few rows gains nothing by a
- * sort: of less than one for each 64 KiB of the array, each of at most 256 elements. gn_gather_rows and
- * gn_gather_rows_on then read its elements by scalar reads, if the array is in direct mode, or its cache has
- * a direct table and sectors. On the cpu machine a sort costs more than it saves: there gn_gather_rows and
- * gn_gather_rows_on read the rows of such a store in the order of the batch, and prefetch each. The other
- * forms, and all scatters, sort on every machine. There are four forms:
+ * sort: of less than one for each 64 KiB of the array, each of at most 4096 bytes and 1024 elements.
+ * gn_gather_rows and gn_gather_rows_on then read the rows in the order of the batch, if the array is in
+ * direct mode, or its cache has a direct table and sectors. On the cpu machine a sort costs more than it
+ * saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch,
+ * and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
@@ -29,8 +29,9 @@
  *             the last of the rows with one number; it does not write the others.
  *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
  *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
- *             the pages. A batch of few rows (above) uses the cache as scalar reads do, and so fills it. A
- *             scatter pins pages for writing, and so fetches absent ones.
+ *             the pages. One of about 16 batches of few rows (above) brings in what it misses, as scalar
+ *             reads do; while the cache has free frames, every batch does. So rows that are wanted often come
+ *             into the cache. A scatter pins pages for writing, and so fetches absent ones.
  *   peers     From a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. Rows of
  *             up to 32 bytes (4, if several GPUs have the data) are gathered by the GPUs that have them, if
  *             index and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive
@@ -49,7 +50,7 @@
 #define GRAPNEL_ARRAY_GATHER_H
 
 #include <grapnel/array.h>
-#include <grapnel/detail/array/gather_rows.h>
+#include <grapnel/detail/array/gather_few.h>
 
 /*
  * Bytes of a block's shared memory that the device forms need, 16-byte aligned. The memory is free again

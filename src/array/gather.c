@@ -5,16 +5,21 @@
 #include <string.h>
 
 /*
- * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. And
- * longer rows are moved better in units than by scalar reads.
+ * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. Longer
+ * rows are moved by whole warps.
  */
-enum { FAR_APART_LOG2 = 16, MOST_ELEMENTS = 256 };
+enum { FAR_APART_LOG2 = 16, MOST_ELEMENTS = 1024, MOST_BYTES = 4096 };
+
+/* Small blocks, so that few rows lie on many processors. */
+enum { FEW_THREADS = 128 };
 
 struct gn_gather {
 	struct simt_machine *machine;
 	struct gn_gather_view view;
 	struct simt_grid sort; /* each block has a part of the entries */
 	struct simt_grid move;
+	struct simt_grid few;
+	uint32_t warp_width;
 	int sorts; /* 1: every batch; 0: only if that saves fetches, or the last of equal rows counts */
 	struct gn_there there;
 };
@@ -39,6 +44,9 @@ static void choose_grids(struct gn_gather *g)
 	if (g->sort.blocks > GN__PARTS)
 		g->sort.blocks = GN__PARTS;
 	g->sort.shared_bytes = GN_GATHER_SHARED;
+	g->few.block_threads = FEW_THREADS;
+	g->few.blocks = info.resident_threads / FEW_THREADS;
+	g->warp_width = info.warp_width;
 }
 
 static int allocate(struct gn_gather *g, uint64_t most)
@@ -63,7 +71,7 @@ static int load_kernels(struct gn_gather *g)
 {
 	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
 	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel,
-	                                             &gn_gather_each_kernel, &gn_gather_there_kernel};
+	                                             &gn_gather_few_kernel,  &gn_gather_there_kernel};
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
@@ -159,8 +167,7 @@ struct course {
 
 static int launch(const struct course *c, const struct simt_kernel *kernel)
 {
-	const int sorts = kernel != &gn_gather_move_kernel && kernel != &gn_gather_as_they_come_kernel &&
-	                  kernel != &gn_gather_each_kernel;
+	const int sorts = kernel != &gn_gather_move_kernel && kernel != &gn_gather_as_they_come_kernel;
 	const struct simt_grid grid = sorts ? c->gather->sort : c->gather->move;
 
 	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
@@ -183,27 +190,49 @@ static int launch_all(struct course *c)
 }
 
 /*
- * How a batch is gathered without a sort; NULL: it is sorted. It is not only if loads reach the store: for
- * other stores pages are fetched, and with sorted rows each page is fetched once. A batch of an array with a
- * sample is sorted, too, so that a row that is wanted twice is noted once.
+ * May a batch be gathered in its own order? Only if loads reach the store: for other stores pages are
+ * fetched, and with sorted rows each page is fetched once. A batch of an array with a sample is sorted, too,
+ * so that a row that is wanted twice is noted once.
  */
-static const struct simt_kernel *without_sort(const struct gn_gather *g, const struct gn_array *array,
-                                              const struct gn_batch *batch, int is_scatter)
+static int needs_no_sort(const struct gn_gather *g, const struct gn_array *array,
+                         const struct gn_batch *batch, int is_scatter)
 {
 	if (is_scatter || array->sample)
-		return NULL;
+		return 0;
 	if (!g->sorts) /* then the host may look at the cache, which is in its memory */
-		return gn__memory_of(array) ? &gn_gather_as_they_come_kernel : NULL;
+		return gn__memory_of(array) != NULL;
 	return (array->memory || array->pages.backing) && batch->elements <= MOST_ELEMENTS &&
-	               batch->count < array->count << array->element_log2 >> FAR_APART_LOG2
-	           ? &gn_gather_each_kernel
-	           : NULL;
+	       batch->elements << array->element_log2 <= MOST_BYTES &&
+	       batch->count < array->count << array->element_log2 >> FAR_APART_LOG2;
+}
+
+static int launch_few(const struct course *c)
+{
+	const struct gn_gather *g = c->gather;
+	struct simt_grid grid = g->few;
+	struct gn__job few;
+	uint64_t blocks;
+
+	gn__few_fill(&few, &c->args.array, &c->args.batch, g->warp_width);
+	blocks = (few.count * few.lanes + FEW_THREADS - 1) / FEW_THREADS;
+	if (blocks < grid.blocks)
+		grid.blocks = (uint32_t)blocks;
+	return c->stream ? simt_launch_on(c->stream, &gn_gather_few_kernel, grid, &few)
+	                 : simt_launch(g->machine, &gn_gather_few_kernel, grid, &few);
+}
+
+static int launch_batch(struct course *c)
+{
+	const int is_scatter = (int)c->args.is_scatter;
+
+	if (!needs_no_sort(c->gather, &c->args.array, &c->args.batch, is_scatter))
+		return launch_all(c);
+	return c->gather->sorts ? launch_few(c) : launch(c, &gn_gather_as_they_come_kernel);
 }
 
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
                 const struct gn_batch *batch, int is_scatter, struct gn_error *error)
 {
-	const struct simt_kernel *at_once = without_sort(g, array, batch, is_scatter);
 	struct simt_spread spread;
 	struct course c;
 	int rc = check(g, array, batch, is_scatter, error);
@@ -220,7 +249,7 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 	c.args.batch = *batch;
 	c.args.view = g->view;
 	c.args.is_scatter = (uint32_t)is_scatter;
-	rc = at_once ? launch(&c, at_once) : launch_all(&c);
+	rc = launch_batch(&c);
 	return rc ? gn_error_set(error, rc, "gather: %s",
 	                         stream ? simt_stream_message(stream) : simt_message(g->machine))
 	          : 0;

@@ -60,11 +60,11 @@ SIMT_FN void gn_gather_as_they_come(const struct gn_gather_args *a)
 }
 SIMT_KERNEL(gn_gather_as_they_come, struct gn_gather_args)
 
-SIMT_FN void gn_gather_each(const struct gn_gather_args *a)
+SIMT_FN void gn_gather_few(const struct gn__job *j)
 {
-	gn__gather_each(&a->array, &a->batch);
+	gn__gather_few(j);
 }
-SIMT_KERNEL(gn_gather_each, struct gn_gather_args)
+SIMT_KERNEL(gn_gather_few, struct gn__job)
 
 /* ---- on the devices that have the rows ---- */
 

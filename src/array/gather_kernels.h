@@ -32,7 +32,7 @@ SIMT_KERNEL_DECLARE(gn_gather_count);        /* count a digit */
 SIMT_KERNEL_DECLARE(gn_gather_sort);         /* sort the entries by a digit */
 SIMT_KERNEL_DECLARE(gn_gather_move);         /* move the rows */
 SIMT_KERNEL_DECLARE(gn_gather_as_they_come); /* cpu: gather without a sort */
-SIMT_KERNEL_DECLARE(gn_gather_each);         /* a GPU: gather by scalar reads, without a sort */
+SIMT_KERNEL_DECLARE(gn_gather_few);          /* a GPU: gather few rows without a sort */
 SIMT_KERNEL_DECLARE(gn_gather_there);        /* gather the rows that lie on this device */
 
 #endif

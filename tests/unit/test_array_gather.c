@@ -51,10 +51,10 @@ static void by_a_grid(void **state)
 	all_shapes((struct cache_test *)*state, GRID, 3, 8);
 }
 
-static void by_scalar_reads(void **state)
+static void of_few_rows(void **state)
 {
-	all_shapes((struct cache_test *)*state, EACH, 1, 1);
-	all_shapes((struct cache_test *)*state, EACH, 3, 32);
+	all_shapes((struct cache_test *)*state, FEW, 1, 1);
+	all_shapes((struct cache_test *)*state, FEW, 3, 32);
 }
 
 static void random_shapes(void **state)
@@ -99,7 +99,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
 	    CASE(by_the_host),     CASE(by_a_block),    CASE(by_a_grid),
-	    CASE(by_scalar_reads), CASE(random_shapes), CASE(many_rows),
+	    CASE(of_few_rows), CASE(random_shapes), CASE(many_rows),
 	};
 
 	return cmocka_run_group_tests_name("array: gather", tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void rows_are_read_alone(void **state)
 	for (int k = 0; k < 64; k++)
 		index[k] = (uint64_t)(k % 2) * 77;
 	b.batch.count = 64;
-	for (int way = 0; way < EACH; way++) { /* scalar reads fill the cache */
+	for (int way = 0; way < FEW; way++) { /* few rows fill the cache */
 		around = info_of(t).statistics.bypassed;
 		memset(b.batch.rows, 0xee, b.batch.count * b.row_bytes);
 		assert_int_equal(move_batch(&b, (enum way)way, 0), 0);
@@ -33,6 +33,42 @@ static void rows_are_read_alone(void **state)
 		assert_int_equal(info_of(t).statistics.bypassed - around,
 		                 way == HOST && !info.is_cuda ? 64 : 2);
 	}
+	close_fixture(&b);
+}
+
+/* Fetches of a batch of few rows. */
+static uint64_t fetched_by(struct fixture *b)
+{
+	const uint64_t before = info_of(b->t).statistics.fetched;
+
+	memset(b->batch.rows, 0xee, b->batch.count * b->row_bytes);
+	assert_int_equal(move_batch(b, FEW, 0), 0);
+	check_gathered(b);
+	return info_of(b->t).statistics.fetched - before;
+}
+
+/* While frames are free every batch of few rows fills them. Then one of several brings pages in. */
+static void few_rows_come_in_by_turns(void **state)
+{
+	static const struct shape few = {"host", 64 << 10, 512, 16, 0, 8, 16, 0, 8, 0};
+	struct cache_test *t = (struct cache_test *)*state;
+	struct fixture b = {.t = t, .shape = &few, .seed = 16};
+	uint32_t round, brought = 0;
+	uint64_t *index;
+
+	open_array(&b);
+	open_batch(&b);
+	index = (uint64_t *)(uintptr_t)b.batch.index;
+	for (round = 0; round < 200 || !brought; round++) {
+		for (uint64_t k = 0; k < 8; k++)
+			index[k] =
+			    ((round * 8 + k) * 4 + k % 4) % b.array_rows; /* each on a page of its own */
+		if (round < 2)
+			assert_int_equal(fetched_by(&b), 8);
+		else
+			brought += fetched_by(&b) != 0;
+	}
+	assert_in_range(brought, 1, round / 4); /* a 16th is expected */
 	close_fixture(&b);
 }
 
@@ -132,7 +168,7 @@ static void refuses_what_is_no_batch(void **state)
 	assert_int_equal(gn_gather_rows(g, &b.array, &b.batch, &t->error), -GN_EFBIG);
 	assert_says(&t->error, "a batch of 64 rows");
 	gn_gather_destroy(g);
-	for (int way = 0; way < EACH; way++) { /* EACH is the host's, who has checked */
+	for (int way = 0; way < FEW; way++) { /* FEW is the host's, who has checked */
 		b.batch.elements = 0;
 		assert_int_equal(move_batch(&b, (enum way)way, 0), -GN_EINVAL);
 		b.batch.elements = (1u << 27) + 1;
@@ -293,6 +329,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
 	    CASE(rows_are_read_alone),
+	    CASE(few_rows_come_in_by_turns),
 	    CASE(the_last_of_equals_is_written),
 	    CASE(rows_of_pages_that_are_there_in_parts),
 	    CASE(nothing_is_a_batch),

@@ -10,8 +10,11 @@
 
 #include "test_cache_support.h"
 
-/* EACH: what the host launches for few rows of far data on a GPU; its scatters are a block's. */
-enum way { HOST, BLOCK, GRID, EACH, WAYS };
+/*
+ * FEW: what the host launches for few rows of far data on a GPU. Its scatters are a block's, and so are its
+ * gathers from other arrays.
+ */
+enum way { HOST, BLOCK, GRID, FEW, WAYS };
 
 /* What a trial is made of. */
 struct shape {
@@ -48,14 +51,15 @@ struct move_args {
 	struct gn_gather_view view;
 	struct gn_array array;
 	struct gn_batch batch;
+	struct gn__job few; /* FEW: if it has rows, else it is a block's */
 	int32_t *rc;
 	uint32_t way, is_scatter;
 };
 
 SIMT_FN int move_rows(const struct move_args *a)
 {
-	if (a->way == EACH && !a->is_scatter) {
-		gn__gather_each(&a->array, &a->batch);
+	if (a->way == FEW && a->few.count) {
+		gn__gather_few(&a->few);
 		return 0;
 	}
 	if (a->way == GRID)
@@ -74,19 +78,32 @@ SIMT_FN void move_all(const struct move_args *a)
 }
 SIMT_KERNEL(move_all, struct move_args)
 
+static inline void few_of(struct fixture *b, struct move_args *args)
+{
+	struct simt_info info;
+
+	if (args->is_scatter || !b->batch.count || !(b->array.memory || b->array.pages.backing))
+		return;
+	simt_describe(b->t->machine, &info);
+	gn__few_fill(&args->few, &b->array, &b->batch, info.warp_width);
+}
+
 static inline int move_on_device(struct fixture *b, struct gn_gather *g, enum way way, int is_scatter)
 {
-	struct simt_grid grid = {way == GRID || (way == EACH && !is_scatter) ? 3u : 1u, 64, GN_GATHER_SHARED};
+	struct simt_grid grid = {1, 64, GN_GATHER_SHARED};
 	struct move_args args;
 	int rc;
 
 	memset(&args, 0, sizeof args);
+	args.is_scatter = (uint32_t)is_scatter;
+	if (way == FEW)
+		few_of(b, &args);
+	grid.blocks = way == GRID || args.few.count ? 3 : 1;
 	args.view = gn_gather_view_of(g);
 	args.array = b->array;
 	args.batch = b->batch;
 	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_PINNED);
 	args.way = way;
-	args.is_scatter = (uint32_t)is_scatter;
 	assert_int_equal(simt_launch(b->t->machine, &move_all_kernel, grid, &args), 0);
 	assert_int_equal(simt_wait(b->t->machine), 0);
 	rc = *args.rc;

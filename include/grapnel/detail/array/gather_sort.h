@@ -140,13 +140,13 @@ SIMT_FN uint32_t gn__low_bits(const struct gn_array *a, const struct gn_batch *b
 	return bits > 8 * passes ? bits - 8 * passes : 0;
 }
 
+/* Fill what the host can know, too: all but memory and lanes. */
 SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const struct gn_batch *batch,
                           int is_scatter)
 {
 	j->array = *a;
 	j->index = batch->index;
 	j->rows = (char *)batch->rows;
-	j->memory = gn__memory_of(a);
 	j->count = batch->count;
 	j->most = a->count / batch->elements;
 	j->row_bytes = batch->elements << a->element_log2;
@@ -154,7 +154,6 @@ SIMT_FN void gn__job_fill(struct gn__job *j, const struct gn_array *a, const str
 	j->passes = gn__passes(a, batch, is_scatter);
 	j->shift = j->position_bits + gn__low_bits(a, batch, is_scatter);
 	j->unit = gn__unit_of(a, batch, j->row_bytes);
-	j->lanes = gn__lanes_of(j->row_bytes / j->unit);
 	j->is_scatter = (uint32_t)is_scatter;
 }
 
@@ -163,8 +162,11 @@ SIMT_FN void gn__job_begin(struct gn__gather_shared *s, const struct gn_array *a
                            const struct gn_batch *batch, int is_scatter)
 {
 	simt_block_sync();
-	if (simt_thread() == 0)
+	if (simt_thread() == 0) {
 		gn__job_fill(&s->job, a, batch, is_scatter);
+		s->job.memory = gn__memory_of(a);
+		s->job.lanes = gn__lanes_of(s->job.row_bytes / s->job.unit);
+	}
 	simt_block_sync();
 }
 

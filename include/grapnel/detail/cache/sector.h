@@ -30,11 +30,16 @@
 #include <grapnel/simt.h>
 
 /* The sectors of bytes begin to end - 1 of a page; begin < end. */
-SIMT_FN uint32_t gn__sectors(const struct gn_cache_view *c, uint32_t begin, uint32_t end)
+SIMT_FN uint32_t gn__run_of_sectors(uint32_t begin, uint32_t end, uint32_t sector_log2)
 {
-	const uint32_t first = begin >> c->sector_log2, last = (end - 1) >> c->sector_log2;
+	const uint32_t first = begin >> sector_log2, last = (end - 1) >> sector_log2;
 
 	return (0xffffffffu >> (31 - (last - first))) << first;
+}
+
+SIMT_FN uint32_t gn__sectors(const struct gn_cache_view *c, uint32_t begin, uint32_t end)
+{
+	return gn__run_of_sectors(begin, end, c->sector_log2);
 }
 
 /* The valid half of a sector word. */
