@@ -71,6 +71,7 @@ class Slots(Closable):
         self.store, self.machine = store, store.machine
         self._device_index = self.machine.device_index
         self._batch: tuple = ()  # memory that the next fill() still uses
+        self._unfilled = False  # a batch was resolved and waits for its fill()
         if policy not in _POLICIES:
             raise ValueError(f"policy {policy!r} does not exist; give one of {', '.join(_POLICIES)}")
         numbers = [_number(what, value) for what, value in [("items", items), ("offset", offset),
@@ -177,8 +178,9 @@ class Slots(Closable):
         used = (keys, out, missed)
         code = lib.slots_resolve(self._handle, self._stream(), _address(keys), _address(out),
                                  None if missed is None else _address(missed), _size(keys), hints, priority)
-        # One that was refused leaves the batch before it, whose fill may be to come.
-        self._batch = self._batch + used if code else used
+        # One that is refused leaves the batch before it, whose fill is to come. A GPU refuses later than this call.
+        self._batch = self._batch + used if code or self._unfilled else used
+        self._unfilled = True
         if code:
             raise lib.failed()
         return out
@@ -193,6 +195,8 @@ class Slots(Closable):
 
     def _filled(self) -> int:
         code = lib.slots_fill(self._handle, self._stream())
+        if not code:
+            self._unfilled = False
         if self._device_index < 0:
             self._batch = ()
         return code
