@@ -7,11 +7,11 @@
  * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
  * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
  * that is not in the cache is read alone, without its page. On a GPU a batch of few rows gains nothing by a
- * sort: of less than one for each 64 KiB of the array, each of at most 4096 bytes and 1024 elements.
- * gn_gather_rows and gn_gather_rows_on then read the rows in the order of the batch, if the array is in
- * direct mode, or its cache has a direct table and sectors. On the cpu machine a sort costs more than it
- * saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the batch,
- * and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
+ * sort: of at most 65536, or of less than one for each 64 KiB of the array, each of at most 4096 bytes and
+ * 1024 elements. gn_gather_rows and gn_gather_rows_on then read the rows in the order of the batch, if the
+ * array is in direct mode, or its cache has a direct table and sectors. On the cpu machine a sort costs more
+ * than it saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the
+ * batch, and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. Longer
- * rows are moved by whole warps.
+ * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. It takes
+ * longer than the rows of a batch up to FEW_ROWS (docs/performance.md). Longer rows are moved by whole warps.
  */
-enum { FAR_APART_LOG2 = 16, MOST_ELEMENTS = 1024, MOST_BYTES = 4096 };
+enum { FAR_APART_LOG2 = 16, FEW_ROWS = 1 << 16, MOST_ELEMENTS = 1024, MOST_BYTES = 4096 };
 
 /* Small blocks, so that few rows lie on many processors. */
 enum { FEW_THREADS = 128 };
@@ -203,7 +203,8 @@ static int needs_no_sort(const struct gn_gather *g, const struct gn_array *array
 		return gn__memory_of(array) != NULL;
 	return (array->memory || array->pages.backing) && batch->elements <= MOST_ELEMENTS &&
 	       batch->elements << array->element_log2 <= MOST_BYTES &&
-	       batch->count < array->count << array->element_log2 >> FAR_APART_LOG2;
+	       (batch->count <= FEW_ROWS ||
+	        batch->count < array->count << array->element_log2 >> FAR_APART_LOG2);
 }
 
 static int launch_few(const struct course *c)
