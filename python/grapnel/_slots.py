@@ -60,7 +60,7 @@ class Slots(Closable):
         offset: of item 0 in the store, in bytes, a multiple of 16.
         items: how many the store has; 0: as many as there is room for.
         fill_blocks: of a GPU, blocks of the kernel that copies; 0: one a multiprocessor.
-        slab: memory of the machine for the slots, of shape (slots, *shape): a contiguous tensor or, on cpu, NumPy
+        slab: memory of the machine for the slots, of shape ``(slots, *shape)``: a contiguous tensor or, on cpu, NumPy
             array. None makes one: a tensor on a GPU, or if dtype is PyTorch's, else a NumPy array.
     """
 
@@ -128,7 +128,7 @@ class Slots(Closable):
 
     @property
     def slab(self) -> Any:
-        """The memory of the slots, of shape (slots, *item_shape): a tensor or a NumPy array, not a copy."""
+        """The memory of the slots, of shape ``(slots, *item_shape)``: a tensor or a NumPy array, not a copy."""
         if self.closed:
             raise ValueError(f"{self!r} are closed, and so the slab has no items")
         return self._slab
