@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """expert_cache.py - how do I run a mixture of experts whose weights are larger than the GPU's memory?
 
-    python expert_cache.py [--machine cuda] [--experts 128] [--tokens 400]
+    python expert_cache.py [--machine cuda] [--layers 4] [--tokens 200] [--inner 64 --hidden 64] [--plot FILE]
 
-The weights of all experts lie in host memory; slots of the machine's memory have room for 40 % of them. For each token a
-router chooses eight experts: 45 % were chosen at the token before, and 80 % at one of the eight before. A lookup gives the
-slots of the eight, and y = x @ W reads the weights from the slab by these slots. At the end y is compared with what all
-experts in memory give. On a GPU a token is a CUDA graph that is replayed.
+The weights of the experts of all layers lie in host memory; slots of the machine's memory have room for 40 % of them. In
+each layer eight experts are chosen for a token: 45 % were chosen at the token before, and 80 % at one of the eight before.
+A lookup gives their slots, and the layer reads gate, up and down from the slab by them. At the end all tokens are compared
+with what experts in memory give. On a GPU a token, through all layers, is one CUDA graph that is replayed with other
+experts. Where matplotlib is found, a plot shows how many experts were resident.
 
 Expected output, with about these numbers:
-    128 experts of 16384 bytes, 51 slots
-    400 tokens, 8 experts each: 84% of the experts were resident, 505 were fetched; y is right
+    4 layers of 128 experts of 49152 bytes, 204 slots
+    200 tokens, 8 experts a layer: 83% of the experts were resident, 1098 were fetched; the tokens are right
 """
 
 import argparse
@@ -20,83 +21,99 @@ import numpy as np
 
 import grapnel
 
-CHOSEN, WIDTH = 8, 64  # experts of a token; an expert is a matrix of WIDTH x WIDTH numbers of 4 bytes
+EXPERTS, CHOSEN = 128, 8  # of a layer
 
 
-def draw_trace(random, experts, tokens):
+def draw_trace(random, tokens):
     """Experts of each token, with the reuse of published traces: 45 % at the next token, 80 % within eight."""
-    trace = np.empty((tokens, CHOSEN), np.int64)
-    trace[0] = random.permutation(experts)[:CHOSEN]
+    trace = np.tile(random.permutation(EXPERTS)[:CHOSEN], (tokens, 1))
     for t in range(1, tokens):
-        last, lately = trace[t - 1], trace[max(0, t - 8):t]
-        kind = random.random(CHOSEN)
+        last, lately, kind = trace[t - 1], trace[max(0, t - 8):t], random.random(CHOSEN)
         again = random.permutation(last)[:np.count_nonzero(kind < 0.45)]
         within = random.permutation(np.setdiff1d(lately, last))[:np.count_nonzero((kind >= 0.45) & (kind < 0.80))]
-        new = random.permutation(np.setdiff1d(np.arange(experts), lately))[:CHOSEN - len(again) - len(within)]
+        new = random.permutation(np.setdiff1d(np.arange(EXPERTS), lately))[:CHOSEN - len(again) - len(within)]
         trace[t] = np.concatenate([again, within, new])
     return trace
 
 
+def layer(x, w, exp):
+    """x after a layer whose chosen experts have the weights w: gate, up and down of each."""
+    gate, up = w[:, 0] @ x, w[:, 1] @ x
+    x = x + ((gate / (1 + exp(-gate)) * up)[:, None] @ w[:, 2]).sum(axis=0)[0]
+    return x / (x * x).mean() ** 0.5
+
+
 def run(slots, trace, x):
-    """The sum of the chosen experts' outputs for each token."""
-    y = np.empty_like(x)
-    chosen = np.empty(CHOSEN, np.int32)
-    for t, experts in enumerate(trace):
-        slots.lookup(experts, chosen)
-        y[t] = (x[t] @ slots.slab[chosen]).sum(axis=0)
-    return y
+    """Each token through all layers, and whether the experts were missed. trace has item numbers."""
+    chosen, missed = np.empty(CHOSEN, np.int32), np.empty(trace.shape, bool)
+    for t, layers in enumerate(trace):
+        for k, items in enumerate(layers):
+            slots.lookup(items, chosen, missed=missed[t, k])
+            x[t] = layer(x[t], slots.slab[chosen], np.exp)
+    return x, missed
 
 
 def run_tensors(slots, trace, x):
-    """The same on a GPU. All shapes are fixed, so one token is captured in a CUDA graph and replayed."""
+    """The same on a GPU. All shapes are fixed, so a token is captured in a CUDA graph and replayed."""
     import torch
 
-    device = slots.slab.device
-    trace, x = torch.from_numpy(trace).to(device), torch.from_numpy(x).to(device)
-    keys, token, result = trace[0].clone(), x[0].clone(), torch.empty_like(x)
-    chosen = torch.empty(CHOSEN, dtype=torch.int32, device=device)
+    trace, x = (torch.from_numpy(numbers).to(slots.slab.device) for numbers in (trace, x))
+    items, token, all_missed = trace[0].clone(), x[0].clone(), torch.empty_like(trace, dtype=torch.bool)
+    chosen, missed = torch.empty_like(items, dtype=torch.int32), torch.empty_like(items, dtype=torch.bool)
 
     def step():
-        slots.lookup(keys, chosen)
-        return torch.matmul(token, torch.index_select(slots.slab, 0, chosen)).sum(dim=0)
+        y = token
+        for k in range(len(items)):
+            slots.lookup(items[k], chosen[k], missed=missed[k])
+            y = layer(y, torch.index_select(slots.slab, 0, chosen[k]), torch.exp)
+        token.copy_(y)
 
     step()
-    torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        y = step()
+        step()
     for t in range(len(trace)):
-        keys.copy_(trace[t]), token.copy_(x[t])
+        items.copy_(trace[t]), token.copy_(x[t])
         graph.replay()
-        result[t] = y
+        x[t], all_missed[t] = token, missed
     slots.synchronize()
-    return result.cpu().numpy()
+    return x.cpu().numpy(), all_missed.cpu().numpy()
+
+
+def plot(path, missed):
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        return
+    pyplot.plot(100 - 100 * missed.mean(axis=(1, 2))), pyplot.ylim(0, 100)
+    pyplot.xlabel("token"), pyplot.ylabel("experts that were resident, %"), pyplot.savefig(path)
 
 
 def main():
     parser = argparse.ArgumentParser(description="A cache of experts in slots.")
     parser.add_argument("--machine", default="cpu", help="cpu, cuda or cuda:N")
-    parser.add_argument("--experts", type=int, default=128)
-    parser.add_argument("--tokens", type=int, default=400)
+    for name, value in [("layers", 4), ("tokens", 200), ("inner", 64), ("hidden", 64)]:
+        parser.add_argument("--" + name, type=int, default=value)
+    parser.add_argument("--plot", default="expert_cache.png", help="the file for the plot")
     options = parser.parse_args()
-    if options.experts < 9 * CHOSEN:
-        parser.error(f"--experts is {9 * CHOSEN} at least, so that some were not chosen lately")
     random = np.random.default_rng(1)
-    weights = random.standard_normal((options.experts, WIDTH, WIDTH), np.float32) / WIDTH
-    trace = draw_trace(random, options.experts, options.tokens)
-    x = random.standard_normal((options.tokens, WIDTH), np.float32)
+    shape = (options.layers * EXPERTS, 3, options.inner, options.hidden)
+    weights = random.standard_normal(shape, np.float32) / options.hidden**0.5
+    trace = np.stack([draw_trace(random, options.tokens) + EXPERTS * k for k in range(options.layers)], axis=1)
+    x = random.standard_normal((options.tokens, options.hidden), np.float32)
     with grapnel.Store(f"host:{weights.nbytes}", options.machine) as store:
         store.write(0, weights)
-        with grapnel.Slots(store, "float32", (WIDTH, WIDTH), slots=options.experts * 2 // 5, policy="lru") as slots:
-            print(f"{slots.items} experts of {slots.item_bytes} bytes, {slots.slots} slots")
-            y = (run if options.machine == "cpu" else run_tensors)(slots, trace, x)
-            counted = slots.stats()
-    expected = np.stack([(x[t] @ weights[experts]).sum(axis=0) for t, experts in enumerate(trace)])
-    if not np.allclose(y, expected, rtol=0, atol=1e-4 if options.machine == "cpu" else 1e-2):
+        with grapnel.Slots(store, "float32", weights.shape[1:], slots=len(weights) * 2 // 5, policy="lru") as slots:
+            print(f"{options.layers} layers of {EXPERTS} experts of {slots.item_bytes} bytes, {slots.slots} slots")
+            y, missed = (run if options.machine == "cpu" else run_tensors)(slots, trace, x.copy())
+            fetched = slots.stats()["fetched"]
+    for t, k in np.ndindex(trace.shape[:2]):
+        x[t] = layer(x[t], weights[trace[t, k]], np.exp)
+    if not np.allclose(y, x, rtol=0, atol=1e-2):
         raise SystemExit("expert_cache: wrong results")
-    share = counted["hits"] / (counted["hits"] + counted["misses"])
-    print(f"{options.tokens} tokens, {CHOSEN} experts each: {share:.0%} of the experts were resident, {counted['fetched']} were "
-          "fetched; y is right")
+    print(f"{options.tokens} tokens, {CHOSEN} experts a layer: {1 - missed.mean():.0%} of the experts were resident, "
+          f"{fetched} were fetched; the tokens are right")
+    plot(options.plot, missed)
 
 
 if __name__ == "__main__":

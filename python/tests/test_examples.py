@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples run, and say that what they read is right."""
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -20,9 +21,10 @@ def test_table_lookup(tmp_path, options):
     assert done.returncode == 0 and "are right" in done.stdout, done.stderr
 
 
-def test_expert_cache():
+def test_expert_cache(tmp_path):
     if MACHINE != "cpu":
         pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
-    done = subprocess.run([sys.executable, "-P", EXAMPLES / "expert_cache.py", "--machine", MACHINE, "--tokens", "100"],
-                          capture_output=True, text=True)
-    assert done.returncode == 0 and "y is right" in done.stdout, done.stderr
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "expert_cache.py", "--machine", MACHINE, "--tokens", "60",
+                           "--plot", "plot.png"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "the tokens are right" in done.stdout, done.stderr
+    assert (tmp_path / "plot.png").exists() == bool(importlib.util.find_spec("matplotlib"))
