@@ -28,3 +28,11 @@ def test_expert_cache(tmp_path):
                            "--plot", "plot.png"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "the tokens are right" in done.stdout, done.stderr
     assert (tmp_path / "plot.png").exists() == bool(importlib.util.find_spec("matplotlib"))
+
+
+def test_vector_search(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "vector_search.py", "--machine", MACHINE, "--vectors", "4000",
+                           "--queries", "100", "--plot", "plot.png"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "recall" in done.stdout, done.stderr
+    assert (tmp_path / "plot.png").exists() == bool(importlib.util.find_spec("matplotlib"))

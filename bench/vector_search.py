@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does a search among vectors in host memory gain from one ordered gather a hop, beside plain loads of the same vectors?
+
+Vectors of a seeded, skewed mixture lie in pinned host memory: bytes of width 128 (5 times is the claim), and float16 of width 768
+(1.8 times). Their graph, 32 links a vector, lies in the GPU's memory. It is built here, and knows nothing of how the mixture was
+drawn: two trees of halves by random directions, in their leaves exact near neighbours and links back. 10 000 queries of the same
+mixture walk it in lock-step with a beam each; the beam is the narrowest whose recall of the 10 nearest is 0.95. The nearest of
+some queries are found by all distances. One and the same search, in PyTorch, measures its pairs of query and vector
+
+* grapnel: the vectors that a hop wants, each once and in order, come by one `Array.gather`; no cache;
+* plain loads: a Triton kernel reads the vectors of the pairs from host memory as they come, the fastest of several shapes;
+* plain loads in order: the same, with pairs sorted by vector before;
+* near: all vectors lie in the GPU's memory, where that has room for them.
+
+faiss on the processor is not compared: nothing here needs it.
+
+    bench/vector_search.py [--machine cuda|cpu] [--kinds u8,f16] [--u8 50000000] [--f16 16000000] [--full] [--json OUT]
+
+It needs the wheel with CUDA, PyTorch with CUDA, and Triton. --full takes 100 million and 40 million vectors. --machine cpu tries
+it with few, without Triton.
+"""
+import gc
+import sys
+import time
+
+from support import place, report
+
+try:
+    import grapnel
+    import torch
+    from support.vectors import Mixture, Pivots, Search, build, distances, exact, leaves_of, recall
+except ImportError as missing:
+    print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
+    sys.exit(report.SKIP)
+
+SHAPES = {"u8": (torch.uint8, 128, 5), "f16": (torch.float16, 768, 1.8)}  # of a vector, and the claim
+BEAMS = (32, 48, 64, 96, 128, 192, 256)
+LOADS = [(4, 1), (8, 1), (4, 4), (8, 4), (16, 4), (32, 4)]  # pairs of a block and its warps
+DRAWN = 1 << 18
+
+
+def say(began, what):
+    print(f"  {time.perf_counter() - began:6.1f} s  {what}", flush=True)
+
+
+class Ways:
+    """The distances of a hop's pairs by each way. far: the tensor over host memory; near: the same in the GPU's memory."""
+
+    def __init__(self, where, array, far, near, width, most):
+        self.kernel, self.array, self.far, self.near, self.width = where.cuda, array, far, near, width
+        self.rows = torch.empty(most, *array.row_shape, dtype=array.torch_dtype, device=where.device)
+        self.shape, self.moved, self.wrong, self.checks = LOADS[3], 0, 0, False
+
+    def grapnel(self, row, queries, query):
+        wanted, place_of = torch.unique(row, return_inverse=True)  # sorted
+        rows = self.rows[:len(wanted)]
+        self.array.gather(wanted, out=rows)
+        rows = rows.view(self.far.dtype)
+        self.moved += len(wanted)
+        if self.checks:
+            self.wrong += int((rows != self.near[wanted]).sum())
+        return distances(rows, place_of, queries, query, self.kernel)
+
+    def plain(self, row, queries, query):
+        return distances(self.far, row, queries, query, self.kernel, self.shape)
+
+    def ordered(self, row, queries, query):
+        row, at = row.sort()
+        far = self.plain(row, queries, query[at])
+        return torch.empty_like(far).scatter_(0, at, far)
+
+    def close(self, row, queries, query):
+        return distances(self.near, row, queries, query, self.kernel)
+
+    def tune(self, where, queries, count):
+        """The fastest shape of plain loads, for pairs as a hop has them."""
+        row = torch.randint(0, len(self.far), (count,), device=where.device)
+        query = torch.arange(count, device=where.device) % len(queries)
+        took = {}
+        for self.shape in LOADS if where.cuda else LOADS[3:4]:
+            self.plain(row, queries, query)
+            took[self.shape] = where.seconds(lambda: self.plain(row, queries, query), 3)
+        self.shape = min(took, key=took.get)
+        return took[self.shape]
+
+
+def draw(where, mixture, count, far, near):
+    for first in range(0, count, DRAWN):
+        near[first:first + DRAWN] = mixture.draw(min(DRAWN, count - first))
+        far[first:first + DRAWN].copy_(near[first:first + DRAWN])
+
+
+def narrowest(search, queries, true, measure, least):
+    tried = []
+    for search.beam in BEAMS:
+        tried.append({"beam": search.beam, "recall": recall(search.run(queries, measure), true)})
+        if tried[-1]["recall"] >= least:
+            break
+    return tried
+
+
+def measure_way(where, search, way, batches, true):
+    """Seconds of a batch, without the first, and what it did; recall of the first batch's first queries."""
+    found = search.run(batches[0], way)
+    row = {"recall": recall(found[:len(true)], true), "pairs": search.pairs, "hops": search.hops}
+    took = [where.seconds(lambda batch=batch: search.run(batch, way)) for batch in batches[1:]]
+    return {"seconds": sorted(took)[len(took) // 2], **row}
+
+
+def search_all(where, args, array, far, near, kind, began):
+    count, width = far.shape
+    dtype = SHAPES[kind][0]
+    mixture = Mixture(where.device, count, width, dtype)
+    draw(where, mixture, count, far, near)
+    batches = [mixture.draw(args.queries).float() for _ in range(1 + args.runs)]
+    where.wait()
+    say(began, f"{count} vectors of {width} {kind} are drawn, {far.nbytes / 1e9:.1f} GB")
+    result = {"kind": kind, "vectors": count, "queries": args.queries}
+
+    def make():
+        result["graph"] = build(near, rows_at_once=DRAWN if where.cuda else 1 << 14)
+
+    result["build_seconds"] = where.seconds(make)
+    graph = result.pop("graph")
+    if where.cuda:
+        torch.cuda.empty_cache()
+    say(began, f"the graph is built, in {result['build_seconds']:.1f} s")
+    sample = batches[0][:args.sample]
+    true = exact(far if args.streamed else near, sample)
+    search = Search(graph, Pivots(near, min(32768, count // 64)), BEAMS[0], args.expand)
+    ways = Ways(where, array, far, near, width, args.queries * search.expand * graph.shape[1])
+    result["tried"] = narrowest(search, sample, true, ways.close, 0.95)
+    say(began, f"beams and recall: {[(t['beam'], round(t['recall'], 4)) for t in result['tried']]}")
+    result["plain_pairs_seconds"] = ways.tune(where, batches[0], len(ways.rows) // 4)
+    ways.checks = True
+    search.run(batches[0], ways.grapnel)
+    ways.checks, ways.moved = False, 0
+    for name, way in [("near", ways.close), ("grapnel", ways.grapnel), ("plain loads", ways.plain),
+                      ("plain loads in order", ways.ordered)]:
+        row = result[name] = measure_way(where, search, way, batches, true)
+        say(began, f"{name:21} {1e3 * row['seconds']:9.2f} ms for {args.queries} queries, {row['hops']} hops, "
+                   f"{row['pairs'] / args.queries:.0f} vectors a query, recall {row['recall']:.4f}")
+    array.synchronize()
+    result.update(beam=search.beam, expand=search.expand, wrong=ways.wrong, plain_shape=ways.shape, moved_each_batch=ways.moved / len(batches))
+    say(began, f"vectors moved for a batch: {result['moved_each_batch']:.0f}, each once a hop")
+    return result
+
+
+def one(where, machine, args, kind, began):
+    dtype, width, _ = SHAPES[kind]
+    leaves, leaf = leaves_of(args.count[kind])
+    count, size = leaves * leaf, dtype.itemsize * width
+    near = torch.empty(count, width, dtype=dtype, device=where.device)
+    with grapnel.Store(f"host:{count * size}", machine=machine) as store:
+        say(began, f"host memory for {count} vectors is there")
+        # bytes are moved as words
+        word, words = (torch.int64, width // 8) if dtype is torch.uint8 else (dtype, width)
+        with grapnel.Array(store, word, (count, words)) as array:
+            far = store.tensor(dtype, (count, width))
+            result = search_all(where, args, array, far, near, kind, began)
+            del far
+            gc.collect()
+    return result
+
+
+def claims_of(results, gpu):
+    claims = []
+    for r in results:
+        what = f"{r['vectors']} vectors of {r['kind']}"
+        claims += [(f"{what}: recall of the 10 nearest", r["grapnel"]["recall"], 0.95, True),
+                   (f"{what}: numbers of vectors that were not what they should be", r["wrong"], 0, False)]
+        if gpu:
+            claims += [(f"{what}: times plain loads", r["plain loads"]["seconds"] / r["grapnel"]["seconds"], SHAPES[r["kind"]][2],
+                        True), (f"{what}: seconds to build the graph", r["build_seconds"], 60, False)]
+    return claims
+
+
+def main():
+    p = report.parser(__doc__)
+    p.add_argument("--machine", default="cuda", help="cuda, or cpu for a trial")
+    p.add_argument("--kinds", default="u8,f16")
+    p.add_argument("--u8", type=int, help="vectors of 128 bytes (default 50 million)")
+    p.add_argument("--f16", type=int, help="vectors of 768 float16 (default 16 million)")
+    p.add_argument("--full", action="store_true", help="100 and 40 million vectors")
+    p.add_argument("--queries", type=int, help="of a batch (default 10000)")
+    p.add_argument("--expand", type=int, default=4, help="vectors of a beam whose neighbours a hop reads (default 4)")
+    p.add_argument("--sample", type=int, default=500, help="queries whose nearest are found by all distances")
+    p.add_argument("--streamed", action="store_true", help="these distances from host memory, not from the copy in the GPU's")
+    args = p.parse_args()
+    where = place.Place(args.machine)
+    default = ({"u8": 100_000_000, "f16": 40_000_000} if args.full else {"u8": 50_000_000, "f16": 16_000_000}) \
+        if where.cuda else {"u8": 20_000, "f16": 6_000}
+    args.count = {kind: getattr(args, kind) or default[kind] for kind in default}
+    args.queries = args.queries or (10_000 if where.cuda else 200)
+    torch.manual_seed(1)
+    if where.cuda:
+        torch.set_float32_matmul_precision("high")  # TF32: its numbers have the 11 bits that bytes and float16 have
+    began, results = time.perf_counter(), []
+    with grapnel.Machine(args.machine, batch=1 << 21, streams=2) as machine:
+        for kind in args.kinds.split(","):
+            results.append(one(where, machine, args, kind, began))
+            if where.cuda:
+                torch.cuda.empty_cache()
+    result = {"gpu": where.name, "torch": torch.__version__, "results": results}
+    return report.save(args, "vector-search", result, claims_of(results, where.cuda))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
