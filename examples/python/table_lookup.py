@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """table_lookup.py - how do I look up rows of 256 bytes in a table that is larger than the GPU's memory?
 
-    python table_lookup.py [--machine cuda] [--rows 1000000] [--file table.bin]
+    python table_lookup.py [--machine cuda] [--rows 1000000] [--file table.bin] [--plot FILE]
 
 The table lies in host memory, or in a file. Half of the rows that a batch asks for are in the first tenth of the table, which is
-fetched into the cache before. The cache has an eighth of the table. The rows that come are checked.
+fetched into the cache before. The cache has an eighth of the table. The rows that come are checked. Where matplotlib is found,
+a plot shows what the cache has fetched: from a file pages come and go, from host memory other rows are read alone.
 
 Expected output, with about these numbers:
     100000 rows of 256 bytes, host memory; a cache of 3 MiB
@@ -39,15 +40,22 @@ def draw(random, rows, count):
     return np.where(random.random(count) < 0.5, popular, random.integers(0, rows, count))
 
 
+def fetched(table):
+    return table.stats()["cache"]["fetched_bytes"] / 2**20
+
+
 def look_up(table, options):
-    """On a GPU give tensors of that GPU: then nothing waits but the check."""
+    """MiB that the cache has fetched after each ten batches. On a GPU give tensors of that GPU: then only checks wait."""
     random = np.random.default_rng(1)
-    out = np.empty((options.batch, ROW), np.uint32)
-    for _ in range(options.batches):
+    out, points = np.empty((options.batch, ROW), np.uint32), []
+    for k in range(options.batches):
         index = draw(random, options.rows, options.batch)
         table.gather(index, out)
         if not np.array_equal(out[:, 0], index) or not np.array_equal(out[:, -1], index + ROW - 1):
             raise SystemExit("table_lookup: wrong rows")
+        if k % 10 == 9:
+            points.append(fetched(table))
+    return points
 
 
 def look_up_tensors(table, options):
@@ -55,15 +63,27 @@ def look_up_tensors(table, options):
 
     device = torch.device(options.machine)
     random = np.random.default_rng(1)
-    out = torch.empty(options.batch, ROW, dtype=torch.uint32, device=device)
+    out, points = torch.empty(options.batch, ROW, dtype=torch.uint32, device=device), []
     wrong = torch.zeros((), dtype=torch.int64, device=device)
-    for _ in range(options.batches):
+    for k in range(options.batches):
         index = torch.from_numpy(draw(random, options.rows, options.batch)).to(device)
         table.gather(index, out)
         wrong += (out[:, 0].to(torch.int64) != index).sum() + (out[:, -1].to(torch.int64) != index + ROW - 1).sum()
+        if k % 10 == 9:
+            points.append(fetched(table))
     table.synchronize()
     if wrong.item():
         raise SystemExit("table_lookup: wrong rows")
+    return points
+
+
+def plot(path, points):
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        return
+    pyplot.plot(range(10, 10 * len(points) + 1, 10), points, marker="o"), pyplot.ylim(bottom=0)
+    pyplot.xlabel("batches"), pyplot.ylabel("fetched into the cache, MiB"), pyplot.savefig(path)
 
 
 def main():
@@ -73,15 +93,17 @@ def main():
     parser.add_argument("--batch", type=int, default=2048, help="rows of a batch")
     parser.add_argument("--batches", type=int, default=200)
     parser.add_argument("--file", help="where the table is written, and read from; default: host memory")
+    parser.add_argument("--plot", default="table_lookup.png", help="the file for the plot")
     options = parser.parse_args()
     table, where = make_table(options)
     with table:
         print(f"{options.rows} rows of 256 bytes, {where}; a cache of {table.cache.stats()['frame_bytes'] >> 20} MiB")
         table.prefetch(0, options.rows // 10)  # gathers from host memory leave the cache as it is
-        (look_up if options.machine == "cpu" else look_up_tensors)(table, options)
+        points = (look_up if options.machine == "cpu" else look_up_tensors)(table, options)
         counted = table.stats()["cache"]
         print(f"{options.batches} batches of {options.batch} rows are right; the cache counted {counted['hits']} hits and "
               f"fetched {counted['fetched_bytes'] >> 20} MiB")
+    plot(options.plot, points)
 
 
 if __name__ == "__main__":

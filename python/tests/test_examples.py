@@ -19,6 +19,7 @@ def test_table_lookup(tmp_path, options):
     done = subprocess.run([sys.executable, "-P", EXAMPLES / "table_lookup.py", "--machine", MACHINE, "--rows", "20000",
                            "--batches", "20", *options], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "are right" in done.stdout, done.stderr
+    assert (tmp_path / "table_lookup.png").exists() == bool(importlib.util.find_spec("matplotlib"))
 
 
 def test_expert_cache(tmp_path):
