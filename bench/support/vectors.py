@@ -76,9 +76,11 @@ def link_leaf(rows, forward, back):
     return torch.cat([near, torch.where(back_far.isinf(), spare, back_near)], 2)
 
 
-def build(vectors, trees=2, forward=11, back=5, rows_at_once=1 << 18):
-    """A graph, (count, trees * (forward + back)) int32: in each tree's leaves exact near ones. Trees differ, so leaves overlap."""
-    each = forward + back
+def build(vectors, trees=3, links=32, rows_at_once=1 << 18):
+    """A graph, (count, up to links) int32: in each tree's leaves exact near ones. Trees differ, so leaves overlap."""
+    each = links // trees
+    back = each // 3
+    forward = each - back
     graph = torch.empty(len(vectors), trees * each, dtype=torch.int32, device=vectors.device)
     for tree in range(trees):
         order = split(vectors, rows_at_once)
@@ -143,7 +145,7 @@ class Pivots:
 class Search:
     """A beam of candidates for each query. In each hop all queries expand some, and the new neighbours' vectors are read at once."""
 
-    def __init__(self, graph, pivots, beam, expand=4, places=8192):
+    def __init__(self, graph, pivots, beam, expand=4, places=16384):
         self.graph, self.pivots, self.beam, self.expand, self.places = graph, pivots, beam, expand, places
 
     def hash(self, ids):
