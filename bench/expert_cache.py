@@ -283,7 +283,7 @@ def main():
         print(f"  {shape[0]} experts of {item_bytes} bytes, {shape[0] * item_bytes / 1e9:.1f} GB in host memory, {len(slab)} slots; "
               f"filled after {time.perf_counter() - began:.0f} s", flush=True)
         part = min(EXPERTS, len(slab))
-        link = part * item_bytes / where.seconds(lambda: slab[:part].copy_(weights[:part], non_blocking=True), args.runs)
+        link = part * item_bytes / where.seconds(lambda w=weights[:part]: slab[:part].copy_(w, non_blocking=True), args.runs)
         whole = args.layers * EXPERTS * item_bytes / link
         print(f"  cudaMemcpyAsync {link / 1e9:.2f} GB/s; every layer whole: {1e3 * whole:.1f} ms a step")
         rows = []

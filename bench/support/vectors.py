@@ -197,7 +197,6 @@ class Search:
 
 def exact(vectors, queries, rows_at_once=1 << 19):
     """The numbers of the 10 nearest of each query, by all distances; vectors of the host come in pieces."""
-    square = queries.square().sum(1, keepdim=True)
     far = torch.full((len(queries), 10), torch.inf, dtype=torch.float64, device=queries.device)
     ids = torch.zeros(len(queries), 10, dtype=torch.long, device=queries.device)
     for first in range(0, len(vectors), rows_at_once):

@@ -80,6 +80,8 @@ def main():
     parser.add_argument("--queries", type=int, default=500)
     parser.add_argument("--plot", default="vector_search.png", help="the file for the plot")
     options = parser.parse_args()
+    if options.machine != "cpu" and not torch.cuda.is_available():
+        raise SystemExit("vector_search: PyTorch sees no GPU; leave out --machine")
     torch.manual_seed(1)
     torch.set_default_device(options.machine)
     clusters = (128 + 30 * torch.randn(16, WIDTH), torch.randn(16, 12, WIDTH) / 3, torch.arange(1.0, 17.0) ** -0.7)
