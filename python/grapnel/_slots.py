@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import sys
+import weakref
 from math import prod
 
 from . import _library as lib
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
     import numpy
+
+# Open slots by handle, for the operators of grapnel.torch.
+by_handle: "weakref.WeakValueDictionary[int, Slots]" = weakref.WeakValueDictionary()
 
 _POLICIES = {"clock": 0, "lru": 1}
 _COUNTED = ("batches", "hits", "misses", "fetched", "evicted", "no_slot", "refused", "failed", "written", "examined")
@@ -91,6 +95,7 @@ class Slots(Closable):
         self._slab = slab
         self._own(lib.slots(store.handle, size, numbers[0], numbers[1], slab.shape[0], numbers[2], _POLICIES[policy],
                             numbers[3], numbers[4], _address(slab)), slab)
+        by_handle[self._handle] = self
         value = (ctypes.c_uint64 * 6)()
         lib.must(lib.slots_describe(self._handle, value))
         self.item_bytes, self.items, self.slots, self.most_keys, self.metadata_bytes = value[1:]

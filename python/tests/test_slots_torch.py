@@ -10,6 +10,7 @@ from conftest import MACHINE
 torch = pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
 
 import grapnel  # noqa: E402
+import grapnel.torch  # noqa: E402
 
 CUDA = MACHINE.startswith("cuda")
 DEVICE = torch.device(MACHINE)
@@ -104,6 +105,121 @@ def test_what_does_not_fit(floats):
         with pytest.raises(TypeError, match="int32"):
             slots.pin(keys)
         slots.lookup(keys)
+
+
+# ---- operators ----
+
+
+def test_opcheck(floats):
+    _, store = floats
+    operators = torch.ops.grapnel
+    with make(store, keep=2) as slots:
+        keys, out = on_device(5, 5, 999, -1), torch.zeros(4, dtype=torch.int32, device=DEVICE)
+        missed, order = torch.zeros(4, dtype=torch.bool, device=DEVICE), torch.zeros(1, device=DEVICE)
+        slots.lookup(keys, out)
+        torch.library.opcheck(operators.slots_lookup.default, (slots.handle, keys, out))
+        torch.library.opcheck(operators.slots_lookup.default, (slots.handle, keys, out, missed, order), {"priority": 2})
+        torch.library.opcheck(operators.slots_resolve.default, (slots.handle, keys, out, missed, order), {"once": True})
+        torch.library.opcheck(operators.slots_fill.default, (slots.handle, out))
+        torch.library.opcheck(operators.slots_fill.default, (slots.handle, out, order))
+        slots.synchronize()
+
+
+BACKENDS = pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+
+
+@BACKENDS
+def test_compiled_lookups(floats, backend):
+    """Two in the same code, of which the compiler may put both before what reads the slab: hence keep=2."""
+    items, store = floats
+    with make(store, 140, keep=2) as slots:
+        @torch.compile(fullgraph=True, backend=backend)
+        def work(first, second):
+            a = torch.index_select(slots.slab, 0, grapnel.torch.lookup(slots, first)) * 2
+            b = slots.slab[grapnel.torch.lookup(slots, second, priority=1)]
+            return a + 1, a.sum(1) + b.sum(1)
+
+        for seed in range(6):
+            random = torch.Generator().manual_seed(seed)
+            first, second = (torch.randint(0, COUNT, (60 + seed,), generator=random).to(DEVICE) for _ in range(2))
+            a, sums = work(first, second)
+            assert torch.allclose(a, items[first] * 2 + 1)
+            assert torch.allclose(sums, items[first].sum(1) * 2 + items[second].sum(1), rtol=1e-4)
+        assert slots.stats()["evicted"] > 100
+        slots.synchronize()
+
+
+@BACKENDS
+def test_compiled_steps(floats, backend):
+    """resolve and fill, twice; between them the rows that are there already are read."""
+    items, store = floats
+    with make(store, 140, keep=2) as slots:
+        @torch.compile(fullgraph=True, backend=backend)
+        def work(first, second, order):
+            missed, rows = torch.ones_like(first, dtype=torch.bool), []
+            for keys in first, second:
+                taken = grapnel.torch.resolve(slots, keys, missed=missed, order=order)
+                early = torch.where(missed[:, None], 0, slots.slab[taken])
+                rows += [early, torch.index_select(slots.slab, 0, grapnel.torch.fill(slots, taken, order))]
+            return rows, missed
+
+        for seed in range(6):
+            random = torch.Generator().manual_seed(seed)
+            first = torch.randint(0, COUNT, (60 + seed,), generator=random).to(DEVICE)
+            second = torch.where(torch.arange(60 + seed, device=DEVICE) % 2 > 0, first, first.flip(0) // 2)
+            rows, missed = work(first, second, torch.zeros(1, device=DEVICE))
+            assert torch.equal(rows[1], items[first]) and torch.equal(rows[3], items[second])
+            assert missed.any() and not missed.all()
+            assert torch.equal(rows[2], torch.where(missed[:, None], 0, items[second]))
+        slots.synchronize()
+
+
+@pytest.mark.skipif(CUDA, reason="a file that fails is tested on cpu")
+@BACKENDS
+def test_compiled_steps_that_fail(tmp_path, backend):
+    """The slot of an item that cannot be read is -1, also where the compiler has copied the numbers."""
+    path = tmp_path / "items.bin"
+    path.write_bytes(bytes(1 << 20))
+    with grapnel.Store(f"file:{path}") as store, grapnel.Slots(store, torch.uint8, 4096, slots=8) as slots:
+        taken = torch.zeros(3, dtype=torch.int32)
+
+        @torch.compile(fullgraph=True, backend=backend)
+        def resolve(keys):
+            return grapnel.torch.resolve(slots, keys)
+
+        @torch.compile(fullgraph=True, backend=backend)
+        def fill(taken):
+            return grapnel.torch.fill(slots, taken)
+
+        os.truncate(path, 1 << 19)
+        taken = resolve(torch.tensor([0, 200, 1]))
+        assert len(set(taken.tolist())) == 3 and taken.min() >= 0
+        copy = taken.clone()
+        with pytest.raises(grapnel.Error):
+            torch.ops.grapnel.slots_fill(slots.handle, copy)
+        assert copy[1] == -1 and copy[0] >= 0 and copy[2] >= 0
+        taken = resolve(torch.tensor([0, 201, 1]))
+        with pytest.raises(grapnel.Error):
+            fill(taken)
+        os.truncate(path, 1 << 20)
+        assert grapnel.torch.lookup(slots, torch.tensor([200])).item() >= 0
+
+
+def test_operators_on_what_does_not_fit(floats):
+    _, store = floats
+    slots, keys, out = make(store), on_device(1), torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    handle = slots.handle
+    with pytest.raises(TypeError, match="int64"):
+        torch.ops.grapnel.slots_lookup(handle, keys.int(), out)
+    with pytest.raises(ValueError, match="priority"):
+        grapnel.torch.lookup(slots, keys, priority=4)
+    with grapnel.array(np.zeros(4), machine=MACHINE) as array, pytest.raises((grapnel.Error, ValueError)):
+        torch.ops.grapnel.slots_lookup(array.handle, keys, out)
+    slots.close()
+    for call in [lambda: torch.ops.grapnel.slots_lookup(handle, keys, out), lambda: grapnel.torch.resolve(slots, keys),
+                 lambda: torch.ops.grapnel.slots_fill(12345, out), lambda: grapnel.torch.fill(slots, out)]:
+        with pytest.raises(grapnel.Error, match="closed"):
+            call()
 
 
 # ---- a GPU ----
@@ -202,3 +318,18 @@ def test_a_failure_is_raised_once(floats):
         slots.lookup(on_device(1))
         slots.synchronize()
         assert slots.stats()["batches"] == 2
+
+
+@only_cuda
+def test_a_compiled_graph(floats):
+    """mode reduce-overhead: the compiler captures a lookup and what reads the slab in one CUDA graph."""
+    items, store = floats
+    with make(store, 200) as slots:
+        @torch.compile(fullgraph=True, mode="reduce-overhead")
+        def work(keys):
+            return torch.index_select(slots.slab, 0, grapnel.torch.lookup(slots, keys)) * 2
+
+        for _ in range(30):
+            keys = torch.randint(0, COUNT, (50,), device=DEVICE)
+            assert torch.equal(work(keys), items[keys] * 2)
+        slots.synchronize()
