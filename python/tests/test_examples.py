@@ -3,6 +3,7 @@
 
 import importlib.util
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -37,3 +38,17 @@ def test_vector_search(tmp_path):
                            "--queries", "100", "--plot", "plot.png"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "recall" in done.stdout, done.stderr
     assert (tmp_path / "plot.png").exists() == bool(importlib.util.find_spec("matplotlib"))
+
+
+@pytest.mark.parametrize("store", ["host", "file"])
+def test_graph_sage(tmp_path, store):
+    pytest.importorskip("torch_geometric", reason="PyTorch Geometric is not installed, so nothing of it was tested")
+    options = []
+    if importlib.util.find_spec("matplotlib"):
+        options = ["--plot", tmp_path / "plot.svg"]
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "graph_sage.py", "--machine", MACHINE, "--nodes", "3000",
+                           "--epochs", "3", "--store", store, *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    accuracy = [float(number) for number in re.findall(r"accuracy ([0-9.]+),", done.stdout)]
+    assert len(accuracy) == 3 and accuracy[-1] > 0.25, done.stdout  # by chance: 0.0625
+    assert not options or "<svg" in (tmp_path / "plot.svg").read_text()
