@@ -93,6 +93,8 @@ class Slots(Closable):
             self._kind, self.item_shape = self._given_slab(slab)
             size = prod(self.item_shape) * self._kind.itemsize
         self._slab = slab
+        if is_tensor(slab):  # as torch._dynamo.mark_static_address: else the CUDA graphs of a compiler read a copy of it,
+            slab._dynamo_static_input_type = "unguarded"  # made before the graph begins and so before a lookup in it
         self._own(lib.slots(store.handle, size, numbers[0], numbers[1], slab.shape[0], numbers[2], _POLICIES[policy],
                             numbers[3], numbers[4], _address(slab)), slab)
         by_handle[self._handle] = self

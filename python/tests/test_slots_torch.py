@@ -205,6 +205,15 @@ def test_compiled_steps_that_fail(tmp_path, backend):
         assert grapnel.torch.lookup(slots, torch.tensor([200])).item() >= 0
 
 
+def test_a_compiler_knows_that_the_slab_stays_where_it_is(floats):
+    _, store = floats
+    marked = torch.zeros(1)
+    torch._dynamo.mark_static_address(marked)
+    for slab in None, torch.zeros(8, WIDTH, device=DEVICE):
+        with make(store) if slab is None else grapnel.Slots(store, slab=slab) as slots:
+            assert slots.slab._dynamo_static_input_type == marked._dynamo_static_input_type
+
+
 def test_operators_on_what_does_not_fit(floats):
     _, store = floats
     slots, keys, out = make(store), on_device(1), torch.zeros(1, dtype=torch.int32, device=DEVICE)
