@@ -32,6 +32,8 @@ def load(source: Any, dtype: Any = None, shape: "Sequence[int] | int" = -1, *, c
     if where not in ("host", "file"):
         raise ValueError(f"where {where!r} does not exist; give 'host' or 'file'")
     if not isinstance(source, (str, os.PathLike)):
+        if shape != -1 or columns is not None:
+            raise ValueError("what is in memory has its shape; leave out shape and columns")
         return _open.array(source, dtype=dtype, **how)
     path = os.fspath(source)
     if path.endswith(".parquet"):

@@ -59,6 +59,8 @@ def test_files_that_do_not_fit(tmp_path, rows, what, how, why):
     rows.tofile(tmp_path / "x.bin")
     with pytest.raises((ValueError, OSError), match=why):
         load(tmp_path / what, machine=MACHINE, **how)
+    with pytest.raises(ValueError, match="has its shape"):
+        load(rows, shape=(3000,))
 
 
 def test_parquet(tmp_path, rows):
