@@ -12,8 +12,8 @@ mkdir -p "$scratch/source" "$scratch/root"
 tar -C "$source" --exclude=./build --exclude=./out --exclude=./.git --exclude=./.deps -cf - . |
   tar -C "$scratch/source" -xf -
 cd "$scratch/source"
-# Nobody debugs them here: without what debuggers want they build in less time.
-export DEB_CFLAGS_APPEND=-g0 DEB_CXXFLAGS_APPEND=-g0 DEB_BUILD_OPTIONS=noautodbgsym
+# Nobody debugs them here: without what debuggers want they build in less time. The caller's options stay.
+export DEB_CFLAGS_APPEND=-g0 DEB_CXXFLAGS_APPEND=-g0 DEB_BUILD_OPTIONS="noautodbgsym ${DEB_BUILD_OPTIONS:-}"
 dpkg-buildpackage -us -uc -b >../build.log 2>&1 || {
   tail -n 40 ../build.log
   exit 1
