@@ -29,27 +29,27 @@ log|detail/net/log.h|s/return r->word\[(r->at + word . lanes + lane)/return r->w
 log|detail/net/view.h|s/simt_match_any_u64(simt_active(), .*/simt_active();/|messages of different forms lie together
 log|detail/net/view.h|s/^	simt_warp_sync(mask);/	;/|messages are handed over before all lanes have written
 log|detail/net/view.h|s/lanes . words, &ticket/words, \&ticket/|room for one lane only
-queue|nvmeq.h|s/(~((head + k) >> q->depth_log2) . 1)/1/|the phase does not turn over
-queue|nvmeq.h|s/(word\[k\] >> 16 . 1) == /1 + /|the phase is not looked at
+queue|detail/queue/completion.h|s/(~((head + k) >> q->depth_log2) . 1)/1/|the phase does not turn over
+queue|detail/queue/completion.h|s/(word\[k\] >> 16 . 1) == /1 + /|the phase is not looked at
 queue|nvmeq.h|s/cid = (cid + q->depth) & 0xffff;/;/|no generations
-queue|nvmeq.h|s/simt_load_relaxed_dev_u32(&s->reap_lock) .. simt_cas_acquire_dev_u32(&s->reap_lock, 0, 1)/0/|two reapers take one completion
-queue|nvmeq.h|s/&s->head, head);/\&s->head, first + 1);/|some completions are taken again
+queue|detail/queue/completion.h|s/simt_load_relaxed_dev_u32(&s->reap_lock) .. simt_cas_acquire_dev_u32(&s->reap_lock, 0, 1)/0/|two reapers take one completion
+queue|detail/queue/completion.h|s/&s->head, head);/\&s->head, first + 1);/|some completions are taken again
 queue|nvmeq.h|s/gn_nvmeq_ring(q);$/;/|nobody rings for entries left behind
 nvmeq_commands|nvmeq.h|s/if (!gn__nvmeq_serve(q))/if (!gn_nvmeq_reap(q))/|who waits for a slot does not ring
-queue|nvmeq.h|s/(count ? q.depth . 4 : 1)/q.depth/|the completion doorbell is not rung when idle
-nvmeq|nvmeq.h|s/tail += marked;/tail += marked > 0;/|a winner rings for one only, and stops
-nvmeq|nvmeq.h|s/} while (marked == GN__NVMEQ_AT_ONCE);/} while (0);/|a winner stops after one look at the marks
-queue|nvmeq.h|s/(mark\[k\] == tail + k + 1)/(mark[k] != tail + k - q->depth)/|the doorbell passes entries that are not filled
-nvmeq|nvmeq.h|s/return simt_first_lane(~ready);/return simt_popcount(ready);/|what is ready behind a gap counts
+queue|detail/queue/completion.h|s/(count ? q.depth . 4 : 1)/q.depth/|the completion doorbell is not rung when idle
+nvmeq|detail/queue/submission.h|s/tail += marked;/tail += marked > 0;/|a winner rings for one only, and stops
+nvmeq|detail/queue/submission.h|s/} while (marked == GN__NVMEQ_AT_ONCE);/} while (0);/|a winner stops after one look at the marks
+queue|detail/queue/submission.h|s/(mark\[k\] == tail + k + 1)/(mark[k] != tail + k - q->depth)/|the doorbell passes entries that are not filled
+nvmeq|detail/queue/pair.h|s/return simt_first_lane(~ready);/return simt_popcount(ready);/|what is ready behind a gap counts
 queue|nvmeq.h|s/if (simt_load_relaxed_dev_u32(&s->tail_lock) .. simt_cas_acquire_dev_u32(&s->tail_lock, 0, 1))/if (0)/|two winners at once
-queue|nvmeq.h|s/gn__nvmeq_put_back(q, index);/;/|a late completion does not give its slot back
-queue|nvmeq.h|/gn__nvmeq_swap_done(const/,/^}/s/uint64_t pending = .*/uint64_t pending = gn__nvmeq_word(gn__nvmeq_cid(*slot), GN__NVMEQ_PENDING, 0);/|completions are matched by slot, not by id
-queue|nvmeq.h|s/late .= 1u << k;/late = 1u;/|of a batch the first is looked at again, not the one that was late
-queue|nvmeq.h|s/gn__nvmeq_deliver(&q, count, word);/gn__nvmeq_deliver(\&q, 1, word);/|of a batch the first alone is delivered
+queue|detail/queue/completion.h|s/gn__nvmeq_put_back(q, index);/;/|a late completion does not give its slot back
+queue|detail/queue/completion.h|/gn__nvmeq_swap_done(const/,/^}/s/uint64_t pending = .*/uint64_t pending = gn__nvmeq_word(gn__nvmeq_cid(*slot), GN__NVMEQ_PENDING, 0);/|completions are matched by slot, not by id
+queue|detail/queue/completion.h|s/late .= 1u << k;/late = 1u;/|of a batch the first is looked at again, not the one that was late
+queue|detail/queue/completion.h|s/gn__nvmeq_deliver(&q, count, word);/gn__nvmeq_deliver(\&q, 1, word);/|of a batch the first alone is delivered
 queue|nvmeq.h|s/word = gn__nvmeq_abandon(q, slot, cid);/word = 0; gn_nvmeq_end(q, cid);/|a command that timed out frees its slot at once
 queue|nvmeq.h|s/if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))/if (1)/|no write is ever a hazard
 nvmeq_commands|nvmeq.h|s/} while (moved .. batches/} while (moved > 0 \&\& batches/|a write does not wait for a thread that reaps
-queue|nvmeq.h|s/word >> 17 & GN__NVMEQ_KEPT/0/|the status is dropped
+queue|detail/queue/completion.h|s/word >> 17 & GN__NVMEQ_KEPT/0/|the status is dropped
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END
 }
@@ -57,9 +57,10 @@ END
 # copy: fresh copies of what is mutated.
 copy() {
 	rm -rf "$work"
-	mkdir -p "$work/grapnel/detail/net"
+	mkdir -p "$work/grapnel/detail/net" "$work/grapnel/detail/queue"
 	cp "$source_dir/include/grapnel/ring.h" "$source_dir/include/grapnel/nvmeq.h" "$work/grapnel"
 	cp "$source_dir/include/grapnel/detail/net/"*.h "$work/grapnel/detail/net"
+	cp "$source_dir/include/grapnel/detail/queue/"*.h "$work/grapnel/detail/queue"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
 	mkdir "$work/net"
 }
