@@ -73,18 +73,18 @@ detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/lacks = gn__set_lacks.*/&\n\tlacks = !found;/|sets: a page comes while it is changed in the store|sets, 1 way: two count around the cache beside a write-back
 detail/cache/claim.h|/gn__claim_way_written(const/,/^}/s/~(GN__WORD_BUSY . GN__WORD_DIRTY)/~GN__WORD_DIRTY/|sets: a page that was written back stays busy
 detail/cache/claim.h|/ gn__claim_present(const/,/^}/s/if (k->ahead && (seen .*/if (0)/|a claim ahead pins a page that is there
-detail/cache/access.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN__STEP_FETCH) gn__claim_give(c, k, GN__WORD_VALID);&/|a page is published before it is fetched
-detail/cache/access.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
-detail/cache/access.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
+detail/cache/round.h|s/^	gn__move_all(c, mask, k->victim, &m);/	if (k->step == GN__STEP_FETCH) gn__claim_give(c, k, GN__WORD_VALID);&/|a page is published before it is fetched
+detail/cache/round.h|s/gn__sector_dirty_of(c, k->frame), 1)/gn__sector_dirty_of(c, k->frame) \& (0u - gn__sector_dirty_of(c, k->frame)), 1)/|one dirty sector of a page that goes is written
+detail/cache/round.h|s/gn__move_of(c, k->page, k->frame, k->owned, 0)/gn__move_of(c, k->page, k->frame, 0xffffffffu, 0)/|a fill fetches over sectors that were written
 detail/cache/sector.h|s/if ((before . owned) != 0xffffffffu)/if (0)/|one sector makes the page valid
 detail/cache/page.h|/gn__page_written(const/,/^}/s/gn__sector_arrive(.*/;/|overwritten sectors stay in motion|direct, 1 frame: sectors, a writer and a reader of one page
 detail/cache/access.h|s/hit = simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/hit = !simt_ballot(mask, gn__claim_goes_on(\&k)) \&\& simt_shfl_u32(mask, k.step == GN__STEP_HIT, g.leader)/|who covers holds the page while others of its warp wait
-detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
-detail/cache/access.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy|direct, 1 frame: two writers of one page
-detail/cache/access.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page|direct, 1 frame: two writers of one page
+detail/cache/round.h|/gn__claim_bypass_cache(const/,/^}/{s/^	gn__claim_drop(c, k);$//;s/k->status = gn__claim_refusal(c, k);/& gn__claim_drop(c, k);/;}|an access around the cache does not keep the page absent
+detail/cache/round.h|/gn__claim_bypass_cache(const/,/^}/s/^	gn__claim_drop(c, k);$/	;/|a page that found no frame stays busy|direct, 1 frame: two writers of one page
+detail/cache/round.h|/gn__claim_goes_on(const/,/^}/s/!k->bypassed/0/|who finds no frame in a later round keeps the page|direct, 1 frame: two writers of one page
 detail/cache/page.h|/gn__page_written(const/,/^}/s/covered, 1);/covered, 0);/|overwritten sectors are not dirty
 detail/cache/page.h|/gn__page_written(const/,/^}/{s/^	if (covered) {/	gn__page_unpin(word);&/;s/^	gn__page_unpin(word);$/	;/;}|who overwrites sectors lets the page go before they are valid
-detail/cache/access.h|/gn__claim_move(const/,/^}/s/m = gn__move_of(c, k->page, k->frame, k->owned, 0);/{ & gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0); k->owned = 0; }/|a filled sector is valid before its bytes are there
+detail/cache/round.h|/gn__claim_move(const/,/^}/s/m = gn__move_of(c, k->page, k->frame, k->owned, 0);/{ & gn__sector_arrive(c->sector, k->word, k->frame, k->owned, 0); k->owned = 0; }/|a filled sector is valid before its bytes are there
 detail/cache/claim.h|/ gn__claim_filled(const/,/^}/s/gn__sector_give_back(.*/;/|a fill that failed keeps its sector in motion
 detail/cache/claim.h|/ gn__claim_filled(const/,/^}/s/gn__page_unpin_after_fence(.*/;/|who could not fill a page keeps its pin
 detail/cache/claim.h|/ gn__claim_waits(const/,/^}/s/gn__page_unpin(.*/;/|who has waited too long keeps its pin
@@ -127,7 +127,7 @@ detail/cache/move.h|s/m->left = status.code ? 0 : m->left;/m->left = 0;/|of sect
 detail/cache/group.h|s/!((first . end) & inside)/1/|parts of sectors count as whole ones
 detail/cache/group.h|s/r.touched = gn__sectors(c, first, end);/r.touched = gn__sectors(c, first, first + size);/|of lanes side by side only the first makes its sector dirty
 detail/cache/group.h|s/	if (!r->touched)$/	if (!r->touched \&\& simt_lane() == 0)/|of lanes apart only the first makes its sector dirty
-detail/cache/access.h|/gn__claim_round(const/,/^}/s/gn__begun_help(c, mask, .*/;/|who waits for a page does not end what others have begun|direct, 2 frames: begun, and the other's page is read first
+detail/cache/round.h|/gn__claim_round(const/,/^}/s/gn__begun_help(c, mask, .*/;/|who waits for a page does not end what others have begun|direct, 2 frames: begun, and the other's page is read first
 detail/cache/begun.h|/gn__begun_serve(const/,/^}/s/simt_cas_acquire_dev_u32(&b->state, seen, seen - GN__BEGUN_COMES + GN__BEGUN_LOCKED) ==/seen ==/|two threads end one fetch
 detail/cache/begun.h|s/gn__begun_set(b, generation + 1, GN__BEGUN_FREE);/gn__begun_set(b, generation, GN__BEGUN_FREE);/|a ticket does not learn that its page has come|direct, 2 frames: two tickets each
 detail/cache/begun.h|s/gn__begun_set(b, generation, GN__BEGUN_FAILED);/gn__begun_set(b, generation + 1, GN__BEGUN_FREE);/|a fetch that was begun and failed counts as done
