@@ -3,6 +3,7 @@
 
 #include "simt/bulk.h"
 #include "scope/cuda/bulk.h"
+#include "scope/cuda/read.h"
 #include "scope/pattern.h"
 
 namespace {
@@ -12,8 +13,7 @@ enum {
 	STAGES = 4,
 	BULK_BLOCKS = 6, /* of a processor: their buffers take 193 of its 227 KiB of shared memory */
 	THREADS = 512,
-	LOCAL_BLOCKS = 4, /* of a processor: all threads that it has room for */
-	AT_ONCE = 4
+	LOCAL_BLOCKS = 4 /* of a processor: all threads that it has room for */
 };
 
 /* ---- copies through shared memory ---- */
@@ -72,41 +72,10 @@ __global__ void __launch_bounds__(32) copy_bulk(char *to, const char *from, uint
 
 /* ---- the GPU's own memory ---- */
 
-__device__ __forceinline__ unsigned long long words_of(uint4 v)
-{
-	return (unsigned long long)v.x + v.y + v.z + v.w;
-}
-
-/* One addition a warp: what was read must arrive somewhere, or the compiler drops the loads. */
-__device__ __forceinline__ void add_up(unsigned long long mine, unsigned long long *sum)
-{
-	for (int k = 16; k; k /= 2)
-		mine += simt_shfl_u64(0xffffffffu, mine, (simt_lane() + k) % 32);
-	if (simt_lane() == 0)
-		simt_add_relaxed_dev_u64((uint64_t *)sum, mine);
-}
-
-/* All loads of a round before the first is used. */
 __global__ void __launch_bounds__(THREADS)
     read_local(const uint4 *from, uint64_t units, unsigned long long *sum)
 {
-	const uint64_t step = simt_global_threads();
-	unsigned long long mine = 0;
-	uint64_t i = simt_global_thread();
-
-	for (; i + (AT_ONCE - 1) * step < units; i += AT_ONCE * step) {
-		uint4 v[AT_ONCE];
-
-#pragma unroll
-		for (int k = 0; k < AT_ONCE; k++)
-			v[k] = __ldcs(from + i + k * step);
-#pragma unroll
-		for (int k = 0; k < AT_ONCE; k++)
-			mine += words_of(v[k]);
-	}
-	for (; i < units; i += step)
-		mine += words_of(__ldcs(from + i));
-	add_up(mine, sum);
+	scope_read_all(from, units, sum);
 }
 
 __global__ void __launch_bounds__(THREADS) write_local(ulonglong2 *to, uint64_t units, uint64_t seed)
@@ -115,13 +84,6 @@ __global__ void __launch_bounds__(THREADS) write_local(ulonglong2 *to, uint64_t 
 
 	for (uint64_t i = simt_global_thread(); i < units; i += step)
 		__stcs(to + i, make_ulonglong2(scope_pattern(seed, 2 * i), scope_pattern(seed, 2 * i + 1)));
-}
-
-uint32_t blocks_for(uint64_t work, uint64_t of_a_block, uint64_t most)
-{
-	const uint64_t all = (work + of_a_block - 1) / of_a_block;
-
-	return (uint32_t)(all < most ? all : most);
 }
 
 } // namespace
@@ -140,15 +102,15 @@ int scope_bulk_load(struct gn_error *e)
 int scope_bulk_copy(void *to, const void *from, uint64_t bytes, uint32_t processors, cudaStream_t s,
                     struct gn_error *e)
 {
-	copy_bulk<<<blocks_for(bytes, LOAD, processors * (uint64_t)BULK_BLOCKS), 32, STAGES *(LOAD + 8), s>>>(
-	    (char *)to, (const char *)from, bytes);
+	copy_bulk<<<scope_blocks_for(bytes, LOAD, processors * (uint64_t)BULK_BLOCKS), 32, STAGES *(LOAD + 8),
+	            s>>>((char *)to, (const char *)from, bytes);
 	return scope_cuda_launched("bulk copy kernel", e);
 }
 
 int scope_local_read(const void *from, uint64_t bytes, uint32_t processors, unsigned long long *sum,
                      cudaStream_t s, struct gn_error *e)
 {
-	const uint32_t blocks = blocks_for(bytes / 16, THREADS, processors * (uint64_t)LOCAL_BLOCKS);
+	const uint32_t blocks = scope_blocks_for(bytes / 16, THREADS, processors * (uint64_t)LOCAL_BLOCKS);
 
 	read_local<<<blocks, THREADS, 0, s>>>((const uint4 *)from, bytes / 16, sum);
 	return scope_cuda_launched("read kernel", e);
@@ -157,7 +119,7 @@ int scope_local_read(const void *from, uint64_t bytes, uint32_t processors, unsi
 int scope_local_write(void *to, uint64_t bytes, uint64_t seed, uint32_t processors, cudaStream_t s,
                       struct gn_error *e)
 {
-	const uint32_t blocks = blocks_for(bytes / 16, THREADS, processors * (uint64_t)LOCAL_BLOCKS);
+	const uint32_t blocks = scope_blocks_for(bytes / 16, THREADS, processors * (uint64_t)LOCAL_BLOCKS);
 
 	write_local<<<blocks, THREADS, 0, s>>>((ulonglong2 *)to, bytes / 16, seed);
 	return scope_cuda_launched("write kernel", e);
