@@ -11,9 +11,9 @@
  *      them, and the failure is reported. After gn_cache_flush returned 0, every write before it that did not
  *      fail is in the store. gn_array_failure reports writes that failed, for example on a read-only store.
  *   4. Threads make progress with any number of pins. If no frame can be had, an access to one element goes
- *   around the cache, and an acquire returns -GN_ENOBUFS. 5. Metadata is at most 2 % of the cache plus
- *   options.budget_bytes, whatever the size of the data. 6. A failed fetch gives the waiting threads an
- *   error; the next access tries again.
+ *      around the cache, and an acquire returns -GN_ENOBUFS.
+ *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
+ *   6. A failed fetch gives the waiting threads an error; the next access tries again.
  *
  *   detail/cache/word.h    the state of a page in one word
  *   detail/cache/view.h    what kernels see of a cache
@@ -29,7 +29,10 @@
  *   detail/cache/flush.h   writing back, and the cleaner
  *   detail/cache/ahead.h   fetching what is wanted next
  *   detail/cache/element.h one element, moved
- *   detail/cache/access.h  the collective operations arrays are built on
+ *   detail/cache/round.h   the claims of many lanes, whose bytes they move together
+ *   detail/cache/begun.h   fetches that were begun and that nobody waits for yet
+ *   detail/cache/ticket.h  a ticket for such a page: try, ask, give up
+ *   detail/cache/access.h  the collective operations that arrays use: pins, and one element
  *
  * Sources: BaM section 3.4 (page state, waiting for the one loader), DREAM section 3.3 (pins), design of the
  * two tables: docs/performance.md.
@@ -68,7 +71,7 @@ struct gn_cache_options {
 	/*
 	 * GPUs whose memory has the frames: "1", or in turn every 32 MiB of "0+1"; NULL: the machine's own.
 	 * So a cache may be larger than one GPU's memory. They must reach each other as for a peer: store, by
-	 * NVLink. On cpu it says nothing
+	 * NVLink. On the cpu machine it has no effect
 	 */
 	const char *peers;
 };

@@ -4,8 +4,8 @@
  *
  * A ring hands out slots. The user has the records (`record[gn_ring_slot(ring, ticket)]`), so a ring can
  * guard records of any size in any memory. Each slot has a turn, which says which ticket may use the slot.
- * Ticket, slot and turn are those of BaM section 3.3. That the turn alone decides, so that a full or an
- * empty ring changes nothing, follows Vyukov's bounded MPMC queue:
+ * Ticket, slot and turn are those of BaM section 3.3. As in Vyukov's bounded MPMC queue the turn alone
+ * decides, and a refusal by a full or an empty ring changes nothing:
  *
  *     turn == ticket           free: the producer with this ticket may write      (set by R2)
  *     turn == ticket + 1       full: the consumer with this ticket may read       (set by R1)
