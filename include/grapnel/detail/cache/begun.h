@@ -7,8 +7,8 @@
  * thread has begun, and that one for the first thread's page. Therefore:
  *
  *   - A fetch under way lies in a table of the cache, and any thread may end it: the thread that began it,
- *     and every thread that waits for a page, for a frame, or for a place in the table. Threads that wait
- * look at the page that they wait for and at the others in turn (gn__begun_help).
+ *     and every thread that waits for a page, for a frame, or for a place in the table. A thread that waits
+ *     looks at its own page and at the others in turn (gn__begun_help).
  *   - Until its bytes are there, the page is BUSY and its frame is taken, as in any fetch. Whoever ends the
  *     fetch publishes the page with a pin for the ticket, or its failure, which the entry keeps for the
  *     ticket.
