@@ -12,6 +12,9 @@ int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
 	b->gpu = gpu;
 	b->number = number;
 	b->size = size;
+	b->map.interleave = sim_divisor_of(size->interleave);
+	b->map.banks = sim_divisor_of(size->banks);
+	b->map.round = sim_divisor_of(size->interleave * size->banks);
 	return r ? r : sim_mshr_init(&b->mshr, size->mshr, b);
 }
 
@@ -31,16 +34,16 @@ static uint64_t flat(uint64_t line)
 	return (line & ((1ull << SIM_HOME_BIT) - 1)) + home * 37 * SIM_PAGE_BYTES;
 }
 
-uint32_t sim_bank_of(const struct sim_config_cache *size, uint64_t line)
+uint32_t sim_bank_of(const struct sim_bank_map *map, uint64_t line)
 {
-	return (uint32_t)(flat(line) / size->interleave % size->banks);
+	return (uint32_t)sim_remainder(&map->banks, sim_quotient(&map->interleave, flat(line)));
 }
 
-uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line)
+uint64_t sim_bank_place(const struct sim_bank_map *map, uint64_t line)
 {
-	uint64_t at = flat(line);
+	const uint64_t at = flat(line);
 
-	return (at / (size->interleave * size->banks) * size->interleave + at % size->interleave) /
+	return (sim_quotient(&map->round, at) * map->interleave.by + sim_remainder(&map->interleave, at)) /
 	       SIM_LINE_BYTES;
 }
 
@@ -62,7 +65,7 @@ static void hit(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, 
 /* A way for a line that is not here; NULL: not now. What was in it is written back. */
 static struct sim_way *make_room(struct sim_domain *m, struct sim_bank *b, uint64_t line, uint64_t *retry)
 {
-	struct sim_way *w = sim_tags_victim(&b->tags, sim_bank_place(b->size, line), m->clock.now, retry);
+	struct sim_way *w = sim_tags_victim(&b->tags, sim_bank_place(&b->map, line), m->clock.now, retry);
 
 	if (!w || (w->dirty && !b->has_room(m, b)))
 		return NULL;
@@ -109,7 +112,7 @@ static bool go_on(struct sim_domain *m, struct sim_bank *b, struct sim_access *a
 		sim_push(&e->others, &a->message);
 		return true;
 	}
-	w = sim_tags_find(&b->tags, sim_bank_place(b->size, a->line), a->line);
+	w = sim_tags_find(&b->tags, sim_bank_place(&b->map, a->line), a->line);
 	if (w && w->locked > m->clock.now) {
 		*retry = w->locked;
 		return false;

@@ -8,6 +8,7 @@
 #define SIM_BANK_H
 
 #include <sim/config.h>
+#include <sim/divide.h>
 #include <sim/mshr.h>
 
 #ifdef __cplusplus
@@ -21,12 +22,18 @@ struct sim_bank_counts {
 	uint64_t *lookups, *hits, *merges, *misses, *write_fills, *write_backs, *blocked;
 };
 
+/* Where lines are, by what their addresses are divided by. */
+struct sim_bank_map {
+	struct sim_divisor interleave, banks, round; /* round: a part of each bank */
+};
+
 struct sim_bank {
 	struct sim_event retry; /* first */
 	uint64_t retry_at;      /* 0: not waiting */
 	struct sim_gpu *gpu;
 	uint32_t number;
 	const struct sim_config_cache *size;
+	struct sim_bank_map map;
 	struct sim_tags tags;
 	struct sim_mshr mshr;
 	struct sim_fifo in;
@@ -50,8 +57,8 @@ void sim_bank_fini(struct sim_bank *b);
  * sim_bank_of - the number of the bank that a line is in. sim_bank_place - its number among the lines of that
  * bank.
  */
-uint32_t sim_bank_of(const struct sim_config_cache *size, uint64_t line);
-uint64_t sim_bank_place(const struct sim_config_cache *size, uint64_t line);
+uint32_t sim_bank_of(const struct sim_bank_map *map, uint64_t line);
+uint64_t sim_bank_place(const struct sim_bank_map *map, uint64_t line);
 
 void sim_bank_accept(struct sim_domain *m, struct sim_bank *b, struct sim_access *a);
 void sim_bank_run(struct sim_domain *m, struct sim_bank *b);

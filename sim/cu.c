@@ -79,11 +79,12 @@ bool sim_cu_has_room(const struct sim_domain *m, const struct sim_cu *cu)
 
 void sim_cu_charge(struct sim_domain *m, struct sim_slot *s, enum sim_slot_state state)
 {
-	uint64_t *const of[] = {&m->stats.wave_issue_cycles, &m->stats.wave_memory_cycles,
-	                        &m->stats.wave_scalar_cycles, &m->stats.wave_barrier_cycles,
-	                        &m->stats.wave_room_cycles};
+	static const uint16_t of[] = {
+	    offsetof(struct sim_stats, wave_issue_cycles), offsetof(struct sim_stats, wave_memory_cycles),
+	    offsetof(struct sim_stats, wave_scalar_cycles), offsetof(struct sim_stats, wave_barrier_cycles),
+	    offsetof(struct sim_stats, wave_room_cycles)};
 
-	*of[s->state] += m->clock.now - s->since;
+	*(uint64_t *)(void *)((char *)&m->stats + of[s->state]) += m->clock.now - s->since;
 	s->since = m->clock.now;
 	s->state = state;
 }

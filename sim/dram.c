@@ -13,6 +13,8 @@ int sim_dram_init(struct sim_dram *d, const struct sim_config *c)
 	d->all = (struct sim_dram_request *)calloc(requests, sizeof *d->all);
 	if (!d->bank || !d->all)
 		return -GN_ENOMEM;
+	d->lines = sim_divisor_of(c->dram_row_bytes / 64);
+	d->banks = sim_divisor_of(c->dram_banks);
 	for (uint64_t k = 0; k < c->dram_banks; k++)
 		d->bank[k].row = UINT64_MAX;
 	for (uint64_t k = 0; k < requests; k++) {
@@ -187,18 +189,17 @@ static void arrive(struct sim_domain *m, struct sim_event *e)
 /* Neighbours share an open row; where rows are closed they are in other banks. */
 static struct sim_dram_request *request(struct sim_domain *m, struct sim_dram *d, uint64_t place, bool write)
 {
-	const struct sim_config *c = m->config;
-	const uint64_t lines = c->dram_row_bytes / 64;
+	const uint64_t piece = sim_quotient(&d->lines, place);
 	struct sim_dram_request *r = d->free;
 
 	d->free = r->next;
 	r->next = NULL;
 	r->done = NULL;
-	r->row = place / lines / c->dram_banks;
-	r->bank = (uint32_t)((c->dram_page == SIM_DRAM_OPEN ? place / lines : place) % c->dram_banks);
+	r->row = sim_quotient(&d->banks, piece);
+	r->bank = (uint32_t)sim_remainder(&d->banks, m->config->dram_page == SIM_DRAM_OPEN ? piece : place);
 	r->write = write;
 	r->gone = false;
-	sim_clock_at(&m->clock, &r->event, m->clock.now + c->dram_front, arrive);
+	sim_clock_at(&m->clock, &r->event, m->clock.now + m->config->dram_front, arrive);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #define SIM_DRAM_H
 
 #include <sim/config.h>
+#include <sim/divide.h>
 #include <sim/event.h>
 #include <stdbool.h>
 
@@ -40,6 +41,7 @@ struct sim_dram_request {
 };
 
 struct sim_dram {
+	struct sim_divisor lines, banks; /* of a row; of the channel */
 	struct sim_dram_bank *bank;
 	struct sim_dram_request *all, *free, *oldest;
 	uint64_t bus;      /* cycle from which the data bus is free */

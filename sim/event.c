@@ -2,28 +2,6 @@
 /* event.c - the wheel. */
 #include <sim/event.h>
 
-#include <assert.h>
-
-static void put(struct sim_clock *c, struct sim_event *e)
-{
-	uint64_t b = e->cycle % SIM_WHEEL;
-
-	sim_events_add(&c->bucket[b], e);
-	c->full[b / 64] |= 1ull << b % 64;
-}
-
-void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire)
-{
-	assert(cycle >= c->now && !e->fire);
-	e->cycle = cycle;
-	e->fire = fire;
-	c->waiting++;
-	if (cycle - c->now < SIM_WHEEL)
-		put(c, e);
-	else
-		sim_events_add(&c->later, e);
-}
-
 /* At each turn of the wheel: what was too far away is looked at again. */
 static void turn(struct sim_clock *c)
 {
@@ -33,7 +11,7 @@ static void turn(struct sim_clock *c)
 	for (; e; e = next) {
 		next = e->next;
 		if (e->cycle - c->now < SIM_WHEEL)
-			put(c, e);
+			sim__clock_put(c, e);
 		else
 			sim_events_add(&c->later, e);
 	}

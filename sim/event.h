@@ -10,6 +10,7 @@
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,8 +57,26 @@ struct sim_clock {
 	struct sim_events later; /* a wheel or more away */
 };
 
+static inline void sim__clock_put(struct sim_clock *c, struct sim_event *e)
+{
+	const uint64_t b = e->cycle % SIM_WHEEL;
+
+	sim_events_add(&c->bucket[b], e);
+	c->full[b / 64] |= 1ull << b % 64;
+}
+
 /* sim_clock_at - an event happens in a cycle, at the earliest this one. It may not be waiting already. */
-void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire);
+static inline void sim_clock_at(struct sim_clock *c, struct sim_event *e, uint64_t cycle, sim_event_fn *fire)
+{
+	assert(cycle >= c->now && !e->fire);
+	e->cycle = cycle;
+	e->fire = fire;
+	c->waiting++;
+	if (cycle - c->now < SIM_WHEEL)
+		sim__clock_put(c, e);
+	else
+		sim_events_add(&c->later, e);
+}
 
 /*
  * sim_clock_next - a cycle before which nothing happens; with what is far away it may be too early.

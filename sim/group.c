@@ -21,7 +21,7 @@ enum {
 	STRIDE = (1 + STACK_PAGES) * PAGE,
 	COLOURS = PAGE / 2 / LINE,
 	A_SLAB = 256,
-	GUARDS = 1024
+	GUARDS = 64 /* a GPU: all wavefronts run the same kernel, and a guard costs a system call */
 };
 
 struct sim__slab {
@@ -215,13 +215,14 @@ static uint32_t inside(const struct sim_group *g, uint32_t axis)
 
 static uint64_t lanes_of(const struct sim_group *g, uint32_t number)
 {
-	const uint32_t width = g->launch->group[0], x = inside(g, 0), y = inside(g, 1);
+	const uint32_t x = inside(g, 0), y = inside(g, 1);
 	uint64_t lanes = 0;
 
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
 		const uint32_t item = number * SIM_LANES + l;
 
-		lanes |= (uint64_t)(item % width < x && item / width < y) << l;
+		lanes |= (uint64_t)(sim_remainder(&g->width, item) < x && sim_quotient(&g->width, item) < y)
+		         << l;
 	}
 	return lanes;
 }
@@ -269,6 +270,7 @@ struct sim_group *sim_group_begin(struct sim_waves *waves, const struct sim_laun
 	if (!g)
 		return NULL;
 	g->launch = launch;
+	g->width = sim_divisor_of(launch->group[0]);
 	g->at[0] = number % groups_along(launch, 0);
 	g->at[1] = number / groups_along(launch, 0);
 	g->gpu = gpu;

@@ -22,7 +22,7 @@ static void count(struct sim_domain *m, uint64_t *kind)
 /* The number of a line in its channel, whichever GPU that is of. */
 static uint64_t place_of(const struct sim_bank *b, uint64_t line)
 {
-	return sim_bank_place(b->size, line & ((1ull << SIM_HOME_BIT) - 1));
+	return sim_bank_place(&b->map, line & ((1ull << SIM_HOME_BIT) - 1));
 }
 
 static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
@@ -119,5 +119,5 @@ void sim_l2_accept(struct sim_domain *m, struct sim_event *e)
 	struct sim_access *a = sim_access_of(e);
 	struct sim_l2 *l2 = &m->gpu[a->home].l2;
 
-	sim_bank_accept(m, &l2->bank[sim_bank_of(&m->config->l2, a->line)], a);
+	sim_bank_accept(m, &l2->bank[sim_bank_of(&l2->bank->map, a->line)], a);
 }

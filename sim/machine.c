@@ -6,6 +6,7 @@
 #include <sim/parts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- accesses ---- */
 
@@ -71,11 +72,22 @@ static void share(struct sim_machine *m, struct sim_domain *d)
 	d->gpu = m->gpu;
 }
 
+/* In large pages: accesses lie anywhere in it, and the host has to find few translations. */
+static struct sim_access *pool_new(const struct sim_config *c)
+{
+	const size_t bytes = most_accesses(c) * sizeof(struct sim_access), large = (size_t)2 << 20;
+	const size_t round = bytes < large ? sizeof(struct sim_access) : large;
+	void *pool = aligned_alloc(round, (bytes + round - 1) / round * round);
+
+	if (pool && round == large)
+		madvise(pool, (bytes + round - 1) / round * round, MADV_HUGEPAGE);
+	return (struct sim_access *)pool;
+}
+
 static int init_domain(struct sim_machine *m, struct sim_domain *d)
 {
 	share(m, d);
-	d->pool = (struct sim_access *)aligned_alloc(sizeof *d->pool / 2,
-	                                             most_accesses(&m->config) * sizeof *d->pool);
+	d->pool = pool_new(&m->config);
 	return d->pool ? sim_waves_create(&d->waves) : -GN_ENOMEM;
 }
 

@@ -4,11 +4,13 @@
 
 #include <grapnel/error.h>
 #include <stdlib.h>
+#include <string.h>
 
 int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner)
 {
 	m->size = (uint32_t)entries;
 	m->used = 0;
+	memset(m->kind, 0, sizeof m->kind);
 	m->entry = (struct sim_mshr_entry *)calloc(entries, sizeof *m->entry);
 	m->line = (uint64_t *)calloc(entries, sizeof *m->line);
 	m->free = (uint16_t *)calloc(entries, sizeof *m->free);
@@ -32,10 +34,8 @@ void sim_mshr_fini(struct sim_mshr *m)
 	m->free = NULL;
 }
 
-struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words)
+struct sim_mshr_entry *sim__mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words)
 {
-	if (!m->used)
-		return NULL;
 	for (uint32_t k = 0; k < m->size; k++)
 		if (m->line[k] == line && !(words & ~m->entry[k].words))
 			return &m->entry[k];
@@ -49,6 +49,7 @@ uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct
 	struct sim_mshr_entry *e = &m->entry[k];
 
 	m->line[k] = line;
+	++*sim__mshr_kind(m, line);
 	e->leader = a;
 	e->way = way;
 	e->words = words;
@@ -59,6 +60,7 @@ void sim_mshr_release(struct sim_mshr *m, struct sim_mshr_entry *e)
 {
 	uint16_t k = (uint16_t)(e - m->entry);
 
+	--*sim__mshr_kind(m, m->line[k]);
 	m->line[k] = SIM_NEVER;
 	m->free[m->size - m->used--] = k;
 }

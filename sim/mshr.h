@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-enum { SIM_ALL_WORDS = 0xffff };
+enum { SIM_ALL_WORDS = 0xffff, SIM_MSHR_KINDS = 64 };
 
 struct sim_mshr_entry {
 	struct sim_event event; /* first: what was asked for is there */
@@ -32,14 +32,25 @@ struct sim_mshr {
 	uint64_t *line; /* of each entry; SIM_NEVER: it is free */
 	uint16_t *free;
 	uint32_t size, used;
+	uint16_t kind[SIM_MSHR_KINDS]; /* entries whose lines are alike: mostly none is */
 };
 
 /* sim_mshr_init - Returns 0 or -GN_ENOMEM. */
 int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner);
 void sim_mshr_fini(struct sim_mshr *m);
 
+static inline uint16_t *sim__mshr_kind(struct sim_mshr *m, uint64_t line)
+{
+	return &m->kind[(line / SIM_LINE_BYTES ^ line / SIM_PAGE_BYTES) % SIM_MSHR_KINDS];
+}
+
+struct sim_mshr_entry *sim__mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words);
+
 /* sim_mshr_find - an entry of that line which brings all those words, or NULL. */
-struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words);
+static inline struct sim_mshr_entry *sim_mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words)
+{
+	return *sim__mshr_kind(m, line) ? sim__mshr_find(m, line, words) : NULL;
+}
 
 /* sim_mshr_take - an entry for what a leads; one must be free. Returns its number. */
 uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct sim_access *a,

@@ -34,6 +34,14 @@ static int rooms_init(struct sim_link *l)
 	return 0;
 }
 
+static uint32_t flits_of(const struct sim_network *n, uint64_t bytes)
+{
+	uint64_t coded = (bytes * (100 + n->encoding) + 99) / 100;
+	uint32_t flits = (uint32_t)((coded + n->flit_bytes - 1) / n->flit_bytes);
+
+	return flits ? flits : 1;
+}
+
 int sim_network_init(struct sim_network *n, const struct sim_config *c)
 {
 	int r = 0;
@@ -49,6 +57,8 @@ int sim_network_init(struct sim_network *n, const struct sim_config *c)
 	n->eject = c->net_eject_cycles;
 	n->flit_bytes = (uint32_t)c->net_flit_bytes;
 	n->encoding = (uint32_t)c->net_encoding;
+	for (uint32_t bytes = 0; bytes < SIM_SHORT_MESSAGE; bytes++)
+		n->flits[bytes] = flits_of(n, bytes);
 	for (uint32_t e = 0; e < host && !r; e++) {
 		link_init(&n->up[e], "gpu", e, "sw", e / n->gpus_per_switch, false, e / n->gpus_per_switch,
 		          c);
@@ -88,10 +98,7 @@ struct sim_link *sim_network_link(struct sim_network *n, uint32_t k)
 
 uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes)
 {
-	uint64_t coded = (bytes * (100 + n->encoding) + 99) / 100;
-	uint32_t flits = (uint32_t)((coded + n->flit_bytes - 1) / n->flit_bytes);
-
-	return flits ? flits : 1;
+	return bytes < SIM_SHORT_MESSAGE ? n->flits[bytes] : flits_of(n, bytes);
 }
 
 /* The link by which a message leaves a switch. */
@@ -162,7 +169,8 @@ static void room_again(struct sim_domain *m, struct sim_event *e);
 static void make_room(struct sim_domain *m, struct sim_link *l, const struct sim_message *x, uint64_t cycle)
 {
 	struct sim_rooms *r = &l->rooms[x->channel];
-	struct sim_room *room = &r->room[(r->first + r->count++) % r->size];
+	const uint32_t at = r->first + r->count++;
+	struct sim_room *room = &r->room[at < r->size ? at : at - r->size];
 
 	room->cycle = cycle;
 	room->flits = x->flits;
@@ -178,7 +186,7 @@ static void count_until(struct sim_link *l, uint32_t channel, uint64_t cycle)
 
 	for (; r->count && r->room[r->first].cycle <= cycle; r->count--) {
 		l->credits[channel] += r->room[r->first].flits;
-		r->first = (r->first + 1) % r->size;
+		r->first = r->first + 1 < r->size ? r->first + 1 : 0;
 	}
 }
 

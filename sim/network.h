@@ -25,7 +25,10 @@ extern "C" {
 
 struct sim_machine;
 
-enum { SIM_PARTS = 64 }; /* of a cycle, in which links count */
+enum {
+	SIM_PARTS = 64,         /* of a cycle, in which links count */
+	SIM_SHORT_MESSAGE = 128 /* bytes */
+};
 
 /*
  * Flits that have left, or will leave, a buffer at the far end of a GPU's link: room for others from that
@@ -76,6 +79,7 @@ struct sim_network {
 	uint64_t latency;               /* of a switch */
 	uint64_t eject;
 	uint32_t flit_bytes, encoding;
+	uint32_t flits[SIM_SHORT_MESSAGE]; /* of messages by their bytes */
 	/* up: of an endpoint to its switch, down: back; rise: of a leaf to the root, fall: back */
 	struct sim_link up[SIM_MOST_GPUS + 1], down[SIM_MOST_GPUS + 1], rise[SIM_MOST_GPUS],
 	    fall[SIM_MOST_GPUS];

@@ -60,11 +60,14 @@ static inline uint32_t sim_op_instructions(const struct sim_op *op)
 /* DualOpt's bitmask (section 4.1): bit k, word k of 4 bytes is touched. */
 static inline uint32_t sim_line_words(const struct sim_line *l)
 {
-	uint32_t words = 0;
+	uint64_t x = l->bytes | l->bytes >> 1;
 
-	for (uint32_t k = 0; k < 16; k++)
-		words |= (uint32_t)((l->bytes >> 4 * k & 15) != 0) << k;
-	return words;
+	/* a bit of each four, and these next to each other */
+	x = (x | x >> 2) & 0x1111111111111111;
+	x = (x | x >> 3) & 0x0303030303030303;
+	x = (x | x >> 6) & 0x000f000f000f000f;
+	x = (x | x >> 12) & 0x000000ff000000ff;
+	return (uint32_t)(x | x >> 24) & 0xffff;
 }
 
 #ifdef __cplusplus

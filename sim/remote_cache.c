@@ -81,14 +81,21 @@ void sim_rc_fini(struct sim_gpu *g)
 	free(g->rc.bank);
 }
 
+static struct sim_bank *bank_of(struct sim_domain *m, const struct sim_access *a)
+{
+	struct sim_bank *bank = m->gpu[a->gpu].rc.bank;
+
+	return &bank[sim_bank_of(&bank->map, a->line)];
+}
+
 void sim_rc_accept(struct sim_domain *m, struct sim_access *a)
 {
-	sim_bank_accept(m, &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config->rc, a->line)], a);
+	sim_bank_accept(m, bank_of(m, a), a);
 }
 
 void sim_rc_fill(struct sim_domain *m, struct sim_access *a)
 {
-	struct sim_bank *b = &m->gpu[a->gpu].rc.bank[sim_bank_of(&m->config->rc, a->line)];
+	struct sim_bank *b = bank_of(m, a);
 
 	sim_bank_fill(m, b, &b->mshr.entry[a->bank_mshr]);
 }

@@ -12,6 +12,7 @@ int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways)
 
 	t->ways = ways;
 	t->sets = (uint32_t)(lines / ways);
+	t->by_sets = sim_divisor_of(t->sets);
 	t->way = (struct sim_way *)calloc(lines, sizeof *t->way);
 	t->line = (uint64_t *)malloc(lines * sizeof *t->line);
 	if (!t->way || !t->line)
@@ -28,21 +29,6 @@ void sim_tags_fini(struct sim_tags *t)
 	t->line = NULL;
 }
 
-static uint64_t first_way(const struct sim_tags *t, uint64_t set)
-{
-	return set % t->sets * t->ways;
-}
-
-struct sim_way *sim_tags_find(const struct sim_tags *t, uint64_t set, uint64_t line)
-{
-	uint64_t first = first_way(t, set);
-
-	for (uint64_t k = first; k < first + t->ways; k++)
-		if (t->line[k] == line)
-			return &t->way[k];
-	return NULL;
-}
-
 static void lower(uint64_t *value, uint64_t bound)
 {
 	if (bound < *value)
@@ -51,7 +37,7 @@ static void lower(uint64_t *value, uint64_t bound)
 
 struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t now, uint64_t *retry)
 {
-	struct sim_way *victim = sim_tags_find(t, set, SIM_NEVER), *w = t->way + first_way(t, set);
+	struct sim_way *victim = sim_tags_find(t, set, SIM_NEVER), *w = t->way + sim__tags_first(t, set);
 
 	if (victim)
 		return victim;

@@ -10,46 +10,93 @@ static int pages_init(struct sim_pages *p, uint64_t sets, uint64_t ways)
 {
 	p->sets = (uint32_t)sets;
 	p->ways = (uint32_t)ways;
+	p->by_sets = sim_divisor_of(sets);
 	p->page = (uint32_t *)calloc(sets * ways, sizeof *p->page);
 	return p->page ? 0 : -GN_ENOMEM;
+}
+
+/* Ways stand apart, so that the few pages of most sets lie close together. Way 0 of a page's set. */
+static uint32_t *first_way(const struct sim_pages *p, uint64_t page)
+{
+	return p->page + sim_remainder(&p->by_sets, page);
+}
+
+/* One set: eight ways at a time. Returns its way, or p->ways. */
+static uint32_t find_in_one(const struct sim_pages *p, uint32_t page)
+{
+	const uint32_t *at = p->page;
+	uint32_t k = 0;
+
+	for (; k + 8 <= p->ways; k += 8) {
+		uint32_t there = 0;
+
+		for (uint32_t n = 0; n < 8; n++)
+			there |= at[k + n] == page;
+		if (there || !at[k + 7])
+			break;
+	}
+	while (k < p->ways && at[k] && at[k] != page)
+		k++;
+	return k < p->ways && at[k] ? k : p->ways;
+}
+
+static uint32_t find(const struct sim_pages *p, uint64_t page)
+{
+	const uint32_t *set = first_way(p, page);
+	uint32_t k = 0;
+
+	if (p->sets == 1)
+		return find_in_one(p, (uint32_t)page);
+	while (k < p->ways && set[(uint64_t)k * p->sets] && set[(uint64_t)k * p->sets] != page)
+		k++;
+	return k < p->ways && set[(uint64_t)k * p->sets] ? k : p->ways;
+}
+
+/* What is in ways 0 to k - 1 goes one further, and a page into way 0. */
+static void put_first(struct sim_pages *p, uint64_t page, uint32_t k)
+{
+	uint32_t *set = first_way(p, page);
+
+	if (p->sets == 1)
+		memmove(set + 1, set, k * sizeof *set);
+	else
+		for (; k; k--)
+			set[(uint64_t)k * p->sets] = set[(uint64_t)(k - 1) * p->sets];
+	set[0] = (uint32_t)page;
 }
 
 /* Is it there? It is then the last used. */
 static bool pages_find(struct sim_pages *p, uint64_t page)
 {
-	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+	uint32_t k;
 
-	if (set[0] == page)
+	if (*first_way(p, page) == page)
 		return true;
-	while (k < p->ways && set[k] && set[k] != page)
-		k++;
-	if (k == p->ways || !set[k])
+	k = find(p, page);
+	if (k == p->ways)
 		return false;
-	memmove(set + 1, set, k * sizeof *set);
-	set[0] = (uint32_t)page;
+	put_first(p, page, k);
 	return true;
 }
 
 static void pages_add(struct sim_pages *p, uint64_t page)
 {
-	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+	uint32_t *set = first_way(p, page), k = 0;
 
-	while (k < p->ways - 1 && set[k])
+	while (k < p->ways - 1 && set[(uint64_t)k * p->sets])
 		k++;
-	memmove(set + 1, set, k * sizeof *set);
-	set[0] = (uint32_t)page;
+	put_first(p, page, k);
 }
 
 static void pages_remove(struct sim_pages *p, uint64_t page)
 {
-	uint32_t *set = p->page + page % p->sets * p->ways, k = 0;
+	uint32_t *set = first_way(p, page), k = find(p, page);
 
-	while (k < p->ways && set[k] != page)
-		k++;
 	if (k == p->ways)
 		return;
-	memmove(set + k, set + k + 1, (p->ways - 1 - k) * sizeof *set);
-	set[p->ways - 1] = 0;
+	for (; k < p->ways - 1; k++)
+		set[(uint64_t)k * p->sets] = set[(uint64_t)(k + 1) * p->sets];
+	set[(uint64_t)k * p->sets] = 0;
 }
 
 int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c)

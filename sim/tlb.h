@@ -8,6 +8,7 @@
 
 #include <sim/access.h>
 #include <sim/config.h>
+#include <sim/divide.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +19,9 @@ struct sim_tlb;
 
 /* Pages in sets, the last used first. */
 struct sim_pages {
-	uint32_t *page; /* ways of set 0, of set 1 ...; 0: none */
+	uint32_t *page; /* way 0 of each set, then way 1 of each ...; 0: none */
 	uint32_t sets, ways;
+	struct sim_divisor by_sets;
 };
 
 /* A page that a TLB has asked for. */

@@ -17,9 +17,10 @@ uint32_t sim_wave_group(const struct sim_wave *w, uint32_t axis)
 
 uint32_t sim_wave_local(const struct sim_wave *w, uint32_t lane, uint32_t axis)
 {
-	const uint32_t item = w->number * SIM_LANES + lane, width = w->group->launch->group[0];
+	const uint32_t item = w->number * SIM_LANES + lane;
+	const struct sim_divisor *width = &w->group->width;
 
-	return axis ? item / width : item % width;
+	return (uint32_t)(axis ? sim_quotient(width, item) : sim_remainder(width, item));
 }
 
 uint64_t sim_wave_item(const struct sim_wave *w, uint32_t lane)

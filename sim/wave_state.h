@@ -7,6 +7,7 @@
 #define SIM_WAVE_STATE_H
 
 #include <simt/fiber.h>
+#include <sim/divide.h>
 #include <sim/wave.h>
 
 #ifdef __cplusplus
@@ -56,7 +57,8 @@ struct sim_group {
 	struct sim_waves *waves;
 	struct sim_group *next; /* free ones */
 	struct sim_group *older;
-	uint32_t at[2]; /* its number in x and y */
+	struct sim_divisor width; /* its items in x */
+	uint32_t at[2];           /* its number in x and y */
 	uint32_t gpu;
 	uint32_t count;
 	struct sim_wave *wave[SIM__MOST_WAVES];

@@ -89,7 +89,7 @@ int sim_same_f32(const char *what, const float *got, const float *want, uint64_t
                  struct gn_error *error)
 {
 	for (uint64_t k = 0; k < count; k++) {
-		const float size = fmaxf(fabsf(want[k]), scale);
+		const float size = fabsf(want[k]) > scale ? fabsf(want[k]) : scale;
 
 		if (!(fabsf(got[k] - want[k]) <= 1e-4f * size)) /* also where one is no number */
 			return gn_error_set(error, -GN_EBADMSG,
