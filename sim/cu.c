@@ -172,6 +172,13 @@ static void barrier(struct sim_domain *m, struct sim_slot *s)
 	open_barrier(m, s->resident);
 }
 
+static void empty(struct sim_domain *m, struct sim_cu *cu)
+{
+	cu->stats.busy_cycles += m->clock.now - cu->busy_since;
+	if (sim_trace_add_busy(m->machine->trace, cu, m->clock.now))
+		m->stop = gn_error_set(&m->why, -GN_ENOMEM, "out of memory for the trace");
+}
+
 static void end_group(struct sim_domain *m, struct sim_cu *cu, struct sim_resident *r)
 {
 	for (struct sim_slot *s = r->slots; s; s = s->next) {
@@ -184,6 +191,8 @@ static void end_group(struct sim_domain *m, struct sim_cu *cu, struct sim_reside
 	r->group = NULL;
 	r->next_free = cu->free_resident;
 	cu->free_resident = r;
+	if (!cu->groups)
+		empty(m, cu);
 	sim_dispatch_done(m, cu->gpu);
 }
 
@@ -218,6 +227,7 @@ static bool fetch(struct sim_domain *m, struct sim_slot *s)
 	              ? s->op.count
 	              : 1;
 	m->stats.wavefront_instructions += sim_op_instructions(&s->op);
+	s->cu->stats.wavefront_instructions += sim_op_instructions(&s->op);
 	return true;
 }
 
@@ -296,8 +306,15 @@ void sim_cu_begin(struct sim_domain *m, struct sim_cu *cu, struct sim_group *gro
 	r->slots = NULL;
 	r->arrived = 0;
 	r->live = r->waves = sim_group_waves(group);
+	if (!cu->groups) {
+		cu->busy_since = m->clock.now;
+		cu->busy_groups = 0;
+	}
 	cu->waves += r->waves;
 	cu->groups++;
+	cu->busy_groups++;
+	cu->stats.work_groups++;
+	cu->stats.wavefronts += r->waves;
 	m->stats.work_groups++;
 	for (uint32_t k = 0; k < r->live; k++)
 		begin_wave(m, cu, r, sim_group_wave(group, k));

@@ -12,6 +12,7 @@
 
 #include <sim/access.h>
 #include <sim/config.h>
+#include <sim/stats.h>
 #include <sim/wave.h>
 
 #ifdef __cplusplus
@@ -61,6 +62,9 @@ struct sim_cu {
 	uint32_t rob_first, rob_count;
 	struct sim_fifo pipe; /* lines at its end, for which the reorder buffer had no room */
 	struct sim_slot *stuck, **stuck_end;
+	uint64_t busy_since;  /* cycle from which it has not been empty */
+	uint32_t busy_groups; /* that have begun since */
+	struct sim_cu_stats stats;
 };
 
 /* Returns 0 or -GN_ENOMEM. */

@@ -102,15 +102,19 @@ void sim_l1_accept(struct sim_domain *m, struct sim_event *e)
 }
 
 static void count_read(struct sim_domain *m, const struct sim_access *a, uint64_t *vector,
-                       uint64_t *remote_vector, uint64_t *scalar)
+                       uint64_t *remote_vector, uint64_t *scalar, size_t of_cu)
 {
-	if (!a->l1->cu) {
+	struct sim_cu *cu = a->l1->cu;
+
+	if (!cu) {
 		m->stats.l1s_lookups++;
 		++*scalar;
 		return;
 	}
 	++*(a->bypass ? &m->stats.l1v_bypassed : &m->stats.l1v_read_lookups);
 	++*vector;
+	++*(uint64_t *)(void *)((char *)&cu->stats + of_cu);
+	cu->stats.l1v_remote_reads += remote(a);
 	if (remote(a) && remote_vector)
 		++*remote_vector;
 	if (remote(a)) {
@@ -134,7 +138,8 @@ static void hit(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, st
 {
 	uint64_t end = m->clock.now + l->size->bank_cycles;
 
-	count_read(m, a, &m->stats.l1v_read_hits, &m->stats.l1v_remote_hits, &m->stats.l1s_hits);
+	count_read(m, a, &m->stats.l1v_read_hits, &m->stats.l1v_remote_hits, &m->stats.l1s_hits,
+	           offsetof(struct sim_cu_stats, l1v_read_hits));
 	if (l->cu && remote(a))
 		sim_decide_hit(m, a);
 	touch(m, a, w, false);
@@ -145,7 +150,8 @@ static void hit(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, st
 
 static void merge(struct sim_domain *m, struct sim_access *a, struct sim_mshr_entry *e)
 {
-	count_read(m, a, &m->stats.l1v_read_merges, &m->stats.l1v_remote_merges, &m->stats.l1s_merges);
+	count_read(m, a, &m->stats.l1v_read_merges, &m->stats.l1v_remote_merges, &m->stats.l1s_merges,
+	           offsetof(struct sim_cu_stats, l1v_read_merges));
 	if (e->way)
 		touch(m, a, e->way, false);
 	sim_push(&e->others, &a->message);
@@ -159,7 +165,8 @@ static uint32_t fetched(const struct sim_domain *m, const struct sim_access *a)
 
 static void miss(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, struct sim_way *w)
 {
-	count_read(m, a, &m->stats.l1v_read_misses, NULL, &m->stats.l1s_misses);
+	count_read(m, a, &m->stats.l1v_read_misses, NULL, &m->stats.l1s_misses,
+	           offsetof(struct sim_cu_stats, l1v_read_misses));
 	a->mshr = sim_mshr_take(&l->mshr, a->line, fetched(m, a), a, w);
 	descend(m, a);
 }

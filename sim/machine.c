@@ -209,6 +209,7 @@ void sim_machine_destroy(struct sim_machine *m)
 	if (!m)
 		return;
 	sim_windows_fini(m);
+	sim_trace_end(m->trace);
 	for (uint32_t k = 0; m->gpu && k < m->config.gpus; k++)
 		fini_gpu(m, &m->gpu[k]);
 	sim_migrate_fini(m);
@@ -302,6 +303,8 @@ static int run_launch(struct sim_machine *m, struct gn_error *why)
 	}
 	m->core.stats.kernel_cycles += end - begin + m->config.end_cycles;
 	m->core.stats.launches++;
+	if (!r && sim_trace_add_launch(m->trace, m->launch->name, begin, end))
+		r = gn_error_set(why, -GN_ENOMEM, "out of memory for the trace");
 	for (uint32_t k = 0; (d = sim_machine_domain(m, k)); k++)
 		d->clock.now += m->config.end_cycles;
 	sim_machine_add_up(m);
@@ -333,6 +336,11 @@ const struct sim_stats *sim_machine_stats(const struct sim_machine *m)
 const struct sim_stats *sim_machine_gpu_stats(const struct sim_machine *m, uint32_t k)
 {
 	return k < m->config.gpus ? &m->gpu[k].domain.stats : NULL;
+}
+
+const struct sim_cu_stats *sim_machine_cu_stats(const struct sim_machine *m, uint32_t gpu, uint32_t k)
+{
+	return gpu < m->config.gpus && k < m->gpu[gpu].cus ? &m->gpu[gpu].cu[k].stats : NULL;
 }
 
 int sim_machine_link(struct sim_machine *m, uint32_t k, struct sim_link_stats *s)

@@ -63,6 +63,9 @@ const struct sim_stats *sim_machine_stats(const struct sim_machine *m);
  */
 const struct sim_stats *sim_machine_gpu_stats(const struct sim_machine *m, uint32_t k);
 
+/* sim_machine_cu_stats - what compute unit k of a GPU has counted; NULL behind the last. */
+const struct sim_cu_stats *sim_machine_cu_stats(const struct sim_machine *m, uint32_t gpu, uint32_t k);
+
 /* sim_machine_link - direction k of a link. Returns 0, or -GN_ENOENT: there are not so many. */
 int sim_machine_link(struct sim_machine *m, uint32_t k, struct sim_link_stats *s);
 

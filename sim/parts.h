@@ -15,6 +15,7 @@
 #include <sim/rdma.h>
 #include <sim/remote_cache.h>
 #include <sim/tlb.h>
+#include <sim/trace.h>
 #include <sim/window.h>
 
 #ifdef __cplusplus
@@ -74,6 +75,7 @@ struct sim_machine {
 	struct sim_migrate migrate;
 	struct sim_gpu *gpu;
 	struct sim_memory *memory;
+	struct sim_trace *trace; /* NULL: nobody watches */
 
 	const struct sim_launch *launch;
 	uint32_t groups, next_group;

@@ -134,6 +134,23 @@ uint64_t sim_stat_value(const struct sim_stats *s, uint32_t k)
 	return ((const uint64_t *)(const void *)s)[k];
 }
 
+static const char *const cu_names[] = {
+    "work_groups",   "wavefronts",      "wavefront_instructions", "vector_reads",     "vector_writes",
+    "l1v_read_hits", "l1v_read_merges", "l1v_read_misses",        "l1v_remote_reads", "busy_cycles"};
+
+enum { CU_COUNTERS = sizeof cu_names / sizeof cu_names[0] };
+GN__STATIC_ASSERT(sizeof(struct sim_cu_stats) == CU_COUNTERS * sizeof(uint64_t), "a name for each counter");
+
+const char *sim_cu_stat_name(uint32_t k)
+{
+	return k < CU_COUNTERS ? cu_names[k] : NULL;
+}
+
+uint64_t sim_cu_stat_value(const struct sim_cu_stats *s, uint32_t k)
+{
+	return ((const uint64_t *)(const void *)s)[k];
+}
+
 struct law {
 	const char *text;
 	uint64_t left, right;

@@ -55,6 +55,17 @@ struct sim_stats {
 	uint64_t decided_local, decided_coalesce, decided_cache; /* GPUs */
 };
 
+/* Of a compute unit. The sum over all of a GPU is its counter of that name; cycles are counted here alone. */
+struct sim_cu_stats {
+	uint64_t work_groups, wavefronts, wavefront_instructions, vector_reads, vector_writes;
+	uint64_t l1v_read_hits, l1v_read_merges, l1v_read_misses, l1v_remote_reads;
+	uint64_t busy_cycles; /* with a work-group at least; to the last time it became empty */
+};
+
+/* sim_cu_stat_name - of counter k, in the order of the structure; NULL behind the last. */
+const char *sim_cu_stat_name(uint32_t k);
+uint64_t sim_cu_stat_value(const struct sim_cu_stats *s, uint32_t k);
+
 /* sim_stat_name - of counter k, in the order of the structure; NULL behind the last. */
 const char *sim_stat_name(uint32_t k);
 uint64_t sim_stat_value(const struct sim_stats *s, uint32_t k);

@@ -58,6 +58,7 @@ static void issue_lines(struct sim_domain *m, struct sim_slot *s)
 	count_in_flight(m, s->op.count);
 	cu->in_flight += s->op.count;
 	s->under_way += s->op.count != 0;
+	*(s->op.kind == SIM_OP_STORE ? &cu->stats.vector_writes : &cu->stats.vector_reads) += s->op.count;
 	for (uint32_t k = 0; k < s->op.count; k++)
 		issue_line(m, s, &s->op.line[k], enter + k);
 	s->left = 0;

@@ -78,6 +78,7 @@ static void run_window(struct sim_machine *m, uint64_t begin)
 		look_how_busy(m);
 	sim_network_collect(m);
 	sim_decide_window(m);
+	sim_trace_window(m, begin);
 }
 
 static const struct sim_domain *stopped(struct sim_machine *m)

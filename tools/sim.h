@@ -25,7 +25,9 @@ struct tool_sim {
 	const char *set[TOOL_SIM_SETS]; /* "key=value", over all that */
 	uint32_t sets;
 	struct sim_request request;
-	uint32_t threads; /* that run a machine; 0: one */
+	uint32_t threads;         /* that run a machine; 0: one */
+	const char *trace, *heat; /* files; NULL: none */
+	bool by_cu;               /* a result has counters by compute unit */
 };
 
 /* The options of it: a child of a subcommand's argp, whose parser gets the struct tool_sim as its input. */
@@ -43,6 +45,7 @@ struct tool_sim_result {
 	struct sim_stats stats;
 	json_t *links;           /* of sim_machine_link; json_decref it */
 	json_t *by_gpu;          /* of sim_machine_gpu_stats; json_decref it */
+	json_t *by_cu;           /* of sim_machine_cu_stats, or NULL; json_decref it */
 	double seconds;          /* of this process */
 	struct gn_error checked; /* code 0: all results are those of the reference */
 };
@@ -57,6 +60,14 @@ int tool_sim_simulate(const struct tool_sim *s, const struct sim_workload *workl
 /* tool_sim_report - a result as JSON, whose links and counters by GPU go into it; NULL: no memory. */
 json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *workload,
                         struct tool_sim_result *r);
+
+/*
+ * Files of a machine that was watched (sim/trace.h): a trace in Chrome's format; a heat map of links, which
+ * carry so many flits a cycle. Return 0 or a code with a message.
+ */
+int tool_sim_write_trace(const struct sim_machine *m, const char *path, struct gn_error *e);
+int tool_sim_write_heat(const struct sim_machine *m, const char *path, uint64_t flits_a_cycle,
+                        struct gn_error *e);
 
 int tool_sim_run(int argc, char **argv);
 int tool_sim_list(int argc, char **argv);

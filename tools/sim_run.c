@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <sim/overhead.h>
+#include <sim/trace.h>
 
 #include "sim.h"
 
@@ -46,6 +47,51 @@ static json_t *by_gpu_of(const struct sim_machine *machine)
 	return all;
 }
 
+/* A row of counters for each compute unit of each GPU. */
+static json_t *by_cu_of(const struct sim_machine *machine)
+{
+	json_t *names = json_array(), *gpus = json_array();
+	const struct sim_cu_stats *s;
+
+	for (uint32_t k = 0; sim_cu_stat_name(k); k++)
+		json_array_append_new(names, json_string(sim_cu_stat_name(k)));
+	for (uint32_t gpu = 0; sim_machine_gpu_stats(machine, gpu); gpu++) {
+		json_t *cus = json_array();
+
+		for (uint32_t cu = 0; (s = sim_machine_cu_stats(machine, gpu, cu)); cu++) {
+			json_t *row = json_array();
+
+			for (uint32_t k = 0; sim_cu_stat_name(k); k++)
+				json_array_append_new(row, json_integer((json_int_t)sim_cu_stat_value(s, k)));
+			json_array_append_new(cus, row);
+		}
+		json_array_append_new(gpus, cus);
+	}
+	return json_pack("{s:o, s:o}", "columns", names, "gpus", gpus);
+}
+
+enum { INTERVALS = 512 };
+
+static int watch(struct sim_machine *machine, const struct tool_sim *s, struct gn_error *e)
+{
+	if ((s->trace || s->heat) && sim_trace_begin(machine, INTERVALS))
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for the trace");
+	return 0;
+}
+
+static int write_files(struct sim_machine *machine, const struct tool_sim *s, const struct sim_config *c,
+                       struct gn_error *e)
+{
+	int rc = 0;
+
+	sim_trace_finish(machine);
+	if (s->trace)
+		rc = tool_sim_write_trace(machine, s->trace, e);
+	if (!rc && s->heat)
+		rc = tool_sim_write_heat(machine, s->heat, c->net_clock, e);
+	return rc;
+}
+
 static int run_all(struct fixture *b, const struct sim_workload *workload, const struct tool_sim *s,
                    struct tool_sim_result *r, struct gn_error *e)
 {
@@ -60,6 +106,7 @@ static int run_all(struct fixture *b, const struct sim_workload *workload, const
 
 	if (!rc)
 		rc = sim_machine_create(&b->machine, &r->config, b->memory, s->threads ? s->threads : 1, e);
+	rc = rc ? rc : watch(b->machine, s, e);
 	while (!rc && workload->next(b->state, &launch))
 		rc = sim_machine_launch(b->machine, &launch, e);
 	if (rc)
@@ -67,7 +114,11 @@ static int run_all(struct fixture *b, const struct sim_workload *workload, const
 	rc = workload->check(b->state, &r->checked);
 	if (rc && rc != -GN_EBADMSG)
 		return gn_error_set(e, rc, "%s", r->checked.text);
+	rc = write_files(b->machine, s, &r->config, e);
+	if (rc)
+		return rc;
 	r->stats = *sim_machine_stats(b->machine);
+	r->by_cu = s->by_cu ? by_cu_of(b->machine) : NULL;
 	r->links = links_of(b->machine);
 	r->by_gpu = by_gpu_of(b->machine);
 	return 0;
@@ -141,7 +192,9 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
 		json_object_set_new(root, name, json_integer((json_int_t)sim_stat_value(&r->stats, k)));
 	json_object_set_new(root, "links", r->links);
 	json_object_set_new(root, "by_gpu", r->by_gpu);
-	r->links = r->by_gpu = NULL;
+	if (r->by_cu)
+		json_object_set_new(root, "by_cu", r->by_cu);
+	r->links = r->by_gpu = r->by_cu = NULL;
 	json_object_set_new(root, "overhead", overhead_json(r));
 	json_object_set_new(root, "host_seconds", json_real(r->seconds));
 	json_object_set_new(root, "config", config_json(&r->config));
@@ -186,7 +239,7 @@ struct request {
 	const char *json;
 };
 
-enum { OPT_RECORD = 600, OPT_THREADS };
+enum { OPT_RECORD = 600, OPT_THREADS, OPT_TRACE, OPT_HEAT };
 
 static const struct argp_option options[] = {
     {"record", OPT_RECORD, "FILE", 0,
@@ -196,6 +249,9 @@ static const struct argp_option options[] = {
      "are the same with any number. Greedy dispatch over GPUs, pages that move, and kernels whose "
      "work-groups depend on each other run on one thread",
      0},
+    {"trace", OPT_TRACE, "FILE", 0,
+     "write what happened over time to FILE, for Perfetto (ui.perfetto.dev) or chrome://tracing", 0},
+    {"heat", OPT_HEAT, "FILE", 0, "draw how busy links were over time to FILE, an SVG", 0},
     {"json", 'j', "FILE", 0, "write all counters to FILE as JSON; - is standard output", 0},
     {0},
 };
@@ -210,6 +266,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_THREADS:
 		q->sim.threads = (uint32_t)tool_number(state, "--threads", text, 1, SIM_MOST_GPUS);
 		break;
+	case OPT_TRACE: q->sim.trace = text; break;
+	case OPT_HEAT: q->sim.heat = text; break;
 	case OPT_RECORD: q->sim.request.record = text; break;
 	case ARGP_KEY_ARG:
 		if (q->workload)
@@ -246,6 +304,7 @@ int tool_sim_run(int argc, char **argv)
 
 	memset(&q, 0, sizeof q);
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
+	q.sim.by_cu = q.json != NULL;
 	rc = tool_sim_simulate(&q.sim, q.workload, &r, &e);
 	if (rc)
 		return tool_fail("sim run", &e);
@@ -253,6 +312,7 @@ int tool_sim_run(int argc, char **argv)
 		rc = tool_write_json(tool_sim_report(&q.sim, q.workload, &r), q.json, &e);
 	json_decref(r.links);
 	json_decref(r.by_gpu);
+	json_decref(r.by_cu);
 	if (!rc && !tool_to_stdout(q.json))
 		print(q.workload, &r);
 	if (rc)

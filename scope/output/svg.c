@@ -354,6 +354,35 @@ void scope_svg_matrix(FILE *to, const char *title, const char *const *name, cons
 	fputs("</svg>\n", to);
 }
 
+enum { HEAT_ROW = 16, HEAT_WIDTH = 720, HEAT_HEAD = 34, HEAT_NAMES = 120 };
+
+double scope_svg_heat_height(uint32_t rows)
+{
+	return HEAT_HEAD + HEAT_ROW * rows + 30;
+}
+
+void scope_svg_heat(FILE *to, const char *title, const char *below, const char *const *name, uint32_t rows,
+                    const struct scope_field *field, uint32_t columns)
+{
+	const double wide = (double)HEAT_WIDTH / columns;
+
+	begin(to, title, HEAT_NAMES + HEAT_WIDTH + 16, scope_svg_heat_height(rows));
+	for (uint32_t row = 0; row < rows; row++) {
+		const double y = HEAT_HEAD + HEAT_ROW * row;
+
+		put_text(to, HEAT_NAMES - 8, y + 12, "tick end", name[row]);
+		for (uint32_t k = 0; k < columns; k++) {
+			const struct scope_field *at = &field[row * columns + k];
+
+			if (at->note)
+				put_box(to, HEAT_NAMES + wide * k, y, wide, HEAT_ROW - 2, "cell", at->value,
+				        at->note);
+		}
+	}
+	put_text(to, HEAT_NAMES, scope_svg_heat_height(rows) - 12, "tick", below);
+	fputs("</svg>\n", to);
+}
+
 enum { BAR_ROW = 22, BAR_NAMES = 300, BAR_FULL = 360, BAR_HEAD = 34 };
 
 const char *const scope_bar_styles[] = {"bar", "faint", "f1", "bar"};

@@ -63,6 +63,13 @@ struct scope_field {
 void scope_svg_matrix(FILE *to, const char *title, const char *const *name, const struct scope_field *field,
                       uint32_t n);
 
+/*
+ * A heat map of rows with names over time: field[row * columns + column], whose values are shares, 0 to 1.
+ * below: what a column is.
+ */
+void scope_svg_heat(FILE *to, const char *title, const char *below, const char *const *name, uint32_t rows,
+                    const struct scope_field *field, uint32_t columns);
+
 struct scope_bar {
 	const char *label, *text; /* what, and its figure */
 	const char *note;         /* shown under the pointer */
@@ -79,6 +86,7 @@ void scope_svg_bars(FILE *to, const char *title, const struct scope_bar *bar, ui
 double scope_svg_bars_height(uint32_t bars);
 double scope_plot_height(void);
 double scope_svg_matrix_height(uint32_t n);
+double scope_svg_heat_height(uint32_t rows);
 
 /* A file of drawings, which brings their colours; what follows scope_svg_file_at stands so far down. */
 void scope_svg_file_begin(FILE *to, double height);
