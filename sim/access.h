@@ -90,6 +90,7 @@ struct sim_access {
 	bool left : 1; /* its GPU, for another */
 
 	uint16_t bank_mshr;
+	uint32_t page;           /* virtual; for Griffin's counters */
 	struct sim_l1 *l1;       /* that it goes through; NULL: a line that a remote cache writes back */
 	struct sim_slot *slot;   /* the wavefront that waits */
 	struct sim_access *rest; /* of a packet: the next response in it */

@@ -23,7 +23,7 @@ enum sim_dram_page { SIM_DRAM_CLOSED, SIM_DRAM_OPEN };
 enum sim_id_of { SIM_ID_OF_WORD, SIM_ID_OF_REPLY };
 enum sim_buffer_of { SIM_BUFFER_OF_REPLIES, SIM_BUFFER_OF_WORDS };
 enum sim_timeout_from { SIM_TIMEOUT_OLDEST, SIM_TIMEOUT_LAST };
-enum sim_migrate_policy { SIM_MIGRATE_NONE, SIM_MIGRATE_PAGE, SIM_MIGRATE_FIRST_TOUCH };
+enum sim_migrate_policy { SIM_MIGRATE_NONE, SIM_MIGRATE_PAGE, SIM_MIGRATE_FIRST_TOUCH, SIM_MIGRATE_GRIFFIN };
 enum sim_decide_scope { SIM_DECIDE_SYSTEM, SIM_DECIDE_GPU };
 enum sim_decide_block_of { SIM_BLOCK_OF_READ, SIM_BLOCK_OF_LINE };
 enum sim_memory_placement { SIM_PLACE_BY_WORKLOAD, SIM_PLACE_INTERLEAVED, SIM_PLACE_DISTRIBUTED };
@@ -62,6 +62,7 @@ struct sim_config {
 	struct sim_config_cache rc;
 	uint64_t rc_write_allocate, rc_write_buffer;
 	uint64_t migrate_policy, migrate_moves, migrate_fault_cycles, migrate_flush, migrate_flush_cycles;
+	uint64_t migrate_delayed, migrate_period, migrate_weight, migrate_least, migrate_dedicated;
 	uint64_t decide_scope, decide_warmup, decide_warmup_cycles, decide_window, decide_interval,
 	    decide_remote, decide_block, decide_block_of, decide_hit;
 };

@@ -67,6 +67,8 @@ static void done(struct sim_domain *m, struct sim_access *a)
 	struct sim_l1 *l = a->l1;
 	struct sim_access *next;
 
+	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN)
+		sim_griffin_left(m, a);
 	if (a->counted) {
 		l->active--;
 		next = sim_take(&l->entry);

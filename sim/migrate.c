@@ -21,6 +21,7 @@ void sim_migrate_fini(struct sim_machine *m)
 {
 	free(m->migrate.move);
 	free(m->migrate.touched);
+	sim_griffin_fini(m);
 }
 
 int sim_migrate_begin(struct sim_machine *m)
@@ -34,8 +35,10 @@ int sim_migrate_begin(struct sim_machine *m)
 	touched = (uint8_t *)realloc(g->touched, pages);
 	if (!touched)
 		return -GN_ENOMEM;
-	memset(touched + g->pages, 0, pages - g->pages);
 	g->touched = touched;
+	memset(touched + g->pages, 0, pages - g->pages);
+	if (sim_griffin_grow(m, g->pages, pages))
+		return -GN_ENOMEM;
 	g->pages = pages;
 	return 0;
 }
@@ -66,7 +69,8 @@ static void known(struct sim_domain *m, struct sim_event *e)
 	v->waiting.first = m->machine->migrate.waiting.first = NULL;
 	v->waiting.count = m->machine->migrate.waiting.count = 0;
 	m->machine->migrate.active--;
-	sim_walk_answer(m, (struct sim_walk *)(void *)sim_pop(&others));
+	if (others.first)
+		sim_walk_answer(m, (struct sim_walk *)(void *)sim_pop(&others));
 	look_again(m, &others);
 	look_again(m, &stuck);
 }
@@ -108,6 +112,36 @@ static void send_lines(struct sim_domain *m, struct sim_event *e)
 	}
 }
 
+/* Nobody finds the page any more; who is on the way to it still does. */
+static void drain(struct sim_domain *m, struct sim_move *v)
+{
+	struct sim_griffin *g = &m->machine->migrate.griffin;
+
+	sim_tlb_forget(m, v->page);
+	if (!g->under_way[v->page]) {
+		send_lines(m, &v->message.event);
+		return;
+	}
+	v->drains_since = m->clock.now;
+	g->draining++;
+}
+
+static struct sim_move *move_of(struct sim_migrate *g, uint64_t page);
+
+/* Called by the GPU of the last access. The core looks next in the window that follows. */
+void sim_migrate_drained(struct sim_domain *m, uint64_t page)
+{
+	struct sim_domain *core = &m->machine->core;
+	struct sim_move *v = move_of(&m->machine->migrate, page);
+
+	if (!v || v->page != page || !v->drains_since)
+		return;
+	core->stats.migrate_drain_cycles += core->clock.now - v->drains_since;
+	v->drains_since = 0;
+	m->machine->migrate.griffin.draining--;
+	sim_clock_at(&core->clock, &v->message.event, core->clock.now, send_lines);
+}
+
 /* The owner stands still while it drops its translations and lines. */
 static void fault(struct sim_domain *m, struct sim_event *e)
 {
@@ -115,6 +149,10 @@ static void fault(struct sim_domain *m, struct sim_event *e)
 	struct sim_gpu *owner = &m->gpu[v->from];
 	uint64_t end = m->clock.now + m->config->migrate_flush_cycles;
 
+	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN) {
+		drain(m, v);
+		return;
+	}
 	if (m->config->migrate_flush) {
 		m->stats.migrate_stall_cycles +=
 		    end - (owner->stalled > m->clock.now ? owner->stalled : m->clock.now);
@@ -125,13 +163,13 @@ static void fault(struct sim_domain *m, struct sim_event *e)
 	sim_clock_at(&m->clock, e, end, send_lines);
 }
 
-static void start(struct sim_domain *m, struct sim_move *v, struct sim_walk *w)
+static void start(struct sim_domain *m, struct sim_move *v, uint64_t page, uint8_t to)
 {
-	v->page = w->page;
-	v->from = home_of(m, w->page);
-	v->to = w->gpu->number;
+	v->page = page;
+	v->from = home_of(m, page);
+	v->to = to;
 	v->arrived = 0;
-	sim_push(&v->waiting, &w->message);
+	v->drains_since = 0;
 	m->machine->migrate.active++;
 	sim_clock_at(&m->clock, &v->message.event, m->clock.now + m->config->migrate_fault_cycles, fault);
 }
@@ -154,9 +192,21 @@ static bool wants(struct sim_domain *m, const struct sim_walk *w)
 {
 	bool first = !m->machine->migrate.touched[w->page];
 
-	m->machine->migrate.touched[w->page] = 1;
+	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN)
+		return sim_griffin_touch(m, w->page, w->gpu->number) && home_of(m, w->page) != w->gpu->number;
+	m->machine->migrate.touched[w->page] = SIM_TOUCHED;
 	return home_of(m, w->page) != w->gpu->number &&
 	       (first || m->config->migrate_policy == SIM_MIGRATE_PAGE);
+}
+
+/* With v, or once one is free. */
+static void begin(struct sim_domain *m, struct sim_move *v, struct sim_walk *w)
+{
+	sim_push(v ? &v->waiting : &m->machine->migrate.waiting, &w->message);
+	if (!v)
+		return;
+	m->stats.migrate_touched++;
+	start(m, v, w->page, w->gpu->number);
 }
 
 bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w)
@@ -171,9 +221,17 @@ bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w)
 		sim_push(&v->waiting, &w->message);
 	else if (!wants(m, w))
 		return false;
-	else if (v)
-		start(m, v, w);
 	else
-		sim_push(&g->waiting, &w->message);
+		begin(m, v, w);
+	return true;
+}
+
+bool sim_migrate_page(struct sim_domain *m, uint64_t page, uint8_t to)
+{
+	struct sim_move *v = move_of(&m->machine->migrate, page);
+
+	if (!v || v->page)
+		return false;
+	start(m, v, page, to);
 	return true;
 }

@@ -51,7 +51,12 @@ struct sim_stats {
 	uint64_t net_messages, net_bytes, net_flits_in, net_flits_out, net_messages_out, net_hop_flits;
 
 	uint64_t decide_accesses, decide_remote, decide_reads, decide_words, decide_lines, decide_hits;
-	uint64_t migrate_pages, migrate_stall_cycles;            /* stall: of GPUs */
+	uint64_t migrate_pages, migrate_stall_cycles; /* stall: of GPUs */
+	/* pages that moved when they were asked for; that did not, though first touched; that moved by
+	 * counters */
+	uint64_t migrate_touched, migrate_delayed, migrate_dedicated, migrate_shifting;
+	/* pages found so, each period; cycles in which pages waited to leave */
+	uint64_t migrate_shared, migrate_streaming, migrate_drain_cycles;
 	uint64_t decided_local, decided_coalesce, decided_cache; /* GPUs */
 };
 

@@ -144,6 +144,8 @@ static void pass(struct sim_domain *m, struct sim_access *a)
 	uint64_t frame = sim_memory_frame(m->memory, a->line), home = sim_memory_home(m->memory, a->line);
 	uint64_t stalled = m->gpu[a->gpu].stalled;
 
+	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN)
+		sim_griffin_see(m, a);
 	a->home = (uint8_t)home;
 	a->line = home << SIM_HOME_BIT | frame * SIM_PAGE_BYTES | a->line % SIM_PAGE_BYTES;
 	sim_clock_at(&m->clock, &a->message.event,

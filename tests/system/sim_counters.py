@@ -20,7 +20,9 @@ WORKLOADS = {"atax": "100", "bfs": "3000", "bicg": "70x130", "pr": "128,.05,2", 
 MECHANISMS = {"none": [], "bypass": ["--opt", "bypass"], "fine alone": ["--set", "dualopt.fine=yes", "--set", "dualopt.mshr_masks=yes"],
               "coalesce alone": ["--set", "dualopt.coalesce=yes", "--set", "codec.packet_bytes=204"], "fine": ["--opt", "fine"],
               "coalesce": ["--opt", "coalesce"], "cache": ["--opt", "cache"], "dualopt": ["--opt", "dualopt"],
-              "page": ["--set", "migrate.policy=page"], "first touch": ["--set", "migrate.policy=first_touch"]}
+              "page": ["--set", "migrate.policy=page"], "first touch": ["--set", "migrate.policy=first_touch"],
+              "griffin": ["--set", "migrate.policy=griffin", "--set", "migrate.period=5000"],
+              "griffin without counters": ["--set", "migrate.policy=griffin", "--set", "migrate.period=0"]}
 SHOWN = ["kernel_cycles", "wavefront_instructions", "l1v_read_hits", "l1v_read_misses", "l2_hits", "dram_transactions", "remote_transactions",
          "net_messages", "net_bytes"]
 NOT_COUNTED = {"events", "gpus", "seed"}  # of the simulator, and what was asked for

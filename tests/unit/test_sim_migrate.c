@@ -91,12 +91,111 @@ static void test_crowd(void **state)
 	}
 }
 
+/* ---- Griffin ---- */
+
+static void open_griffin(uint64_t delayed, uint64_t period)
+{
+	fixture_config(&fixture, "none", 4);
+	fixture.config.migrate_policy = SIM_MIGRATE_GRIFFIN;
+	fixture.config.migrate_delayed = delayed;
+	fixture.config.migrate_period = period;
+	fixture.config.migrate_least = 4;
+	fixture_open(&fixture);
+}
+
+/* A GPU that has its share of pages gets no more by touching them first. Whoever asks next gets them. */
+static void test_delayed(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+
+	(void)state;
+	for (uint64_t delayed = 0; delayed < 2; delayed++) {
+		open_griffin(delayed, 0);
+		b = fixture_buffer(&fixture, 4 * 4096, SIM_ON_ONE, 3);
+		s = read_by(b, 1, 256); /* four pages */
+		assert_int_equal(s.migrate_touched, delayed ? 1 : 4);
+		assert_int_equal(s.migrate_delayed, delayed ? 3 : 0);
+		assert_int_equal(s.remote_transactions, delayed ? 3 * 64 : 0);
+		s = read_by(b, 2, 256);
+		assert_int_equal(s.migrate_pages, delayed ? 3 : 0);
+		fixture_close(&fixture);
+	}
+}
+
+/* Without a first touch that moves it, counters bring a page to who uses it. */
+static void test_dedicated(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+
+	(void)state;
+	open_griffin(0, 10000);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 3);
+	read_by(b, 8, 1); /* the owner has touched it */
+	s = read_by(b, 1, 64);
+	assert_int_equal(s.migrate_touched, 0);
+	assert_int_equal(s.migrate_dedicated + s.migrate_shifting, 1);
+	assert_in_range(s.remote_transactions, 4, 60);
+	assert_int_equal(sim_memory_home(fixture.memory, b.address), 0);
+	assert_int_equal(s.migrate_stall_cycles, 0);
+	assert_int_equal(fixture.machine->migrate.griffin.draining, 0);
+	fixture_close(&fixture);
+}
+
+/* A page leaves when the accesses to it have ended: many are under way when the period is over. */
+static void test_drains(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	open_griffin(0, 500);
+	fixture.config.migrate_least = 1;
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 3);
+	read_by(b, 8, 1);
+	a = walk_of(b, 1, 64, 1);
+	s = fixture_walk(&fixture, &a);
+	assert_int_equal(s.migrate_pages, 1);
+	assert_true(s.migrate_drain_cycles > 0);
+	assert_int_equal(fixture.machine->migrate.griffin.under_way[b.address / SIM_PAGE_BYTES], 0);
+	fixture_close(&fixture);
+}
+
+static void test_classes(void **state)
+{
+	static const struct {
+		struct sim_page_use use[4];
+		enum sim_page_class class_of;
+		uint8_t to;
+	} cases[] = {
+	    {{{9, 3 << 8}}, SIM_PAGE_IDLE, 0},
+	    {{{0, 9 << 8}}, SIM_PAGE_STREAMING, 0},
+	    {{{9, 9 << 8}, {4, 4 << 8}, {4, 4 << 8}}, SIM_PAGE_DEDICATED, 0},
+	    {{{4, 4 << 8}, {0, 0}, {8, 8 << 8}}, SIM_PAGE_DEDICATED, 2},
+	    {{{9, 9 << 8}, {5, 5 << 8}}, SIM_PAGE_SHARED, 0},
+	    {{{0, 7 << 8}, {0, 0}, {0, 0}, {9, 5 << 8}}, SIM_PAGE_SHIFTING, 3},
+	    {{{7, 7 << 8}, {0, 0}, {0, 0}, {20, 5 << 8}}, SIM_PAGE_SHARED, 0}, /* the owner goes on */
+	};
+	struct sim_config c;
+	uint8_t to = 0;
+
+	(void)state;
+	sim_config_init(&c);
+	c.migrate_least = 4;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		assert_int_equal(sim_griffin_class(&c, cases[k].use, 0, &to), cases[k].class_of);
+		assert_int_equal(to, cases[k].to);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one),
-	    cmocka_unit_test(test_policies),
-	    cmocka_unit_test(test_crowd),
+	    cmocka_unit_test(test_one),     cmocka_unit_test(test_policies),  cmocka_unit_test(test_crowd),
+	    cmocka_unit_test(test_delayed), cmocka_unit_test(test_dedicated), cmocka_unit_test(test_drains),
+	    cmocka_unit_test(test_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
