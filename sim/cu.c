@@ -115,6 +115,7 @@ void sim_cu_instruction_done(struct sim_domain *m, struct sim_slot *s)
 	s->under_way--;
 	if (s->state != SIM_SLOT_MEMORY || s->under_way > most_under_way(s))
 		return;
+	sim_wave_soon(s->wave, &s->op);
 	sim_cu_charge(m, s, SIM_SLOT_ISSUE);
 	sim_cu_go_on(m, s, m->clock.now + m->config->return_cycles);
 }
@@ -145,6 +146,7 @@ static void scalar(struct sim_domain *m, struct sim_slot *s)
 void sim_cu_scalar_done(struct sim_domain *m, struct sim_access *a)
 {
 	m->stats.scalar_done++;
+	sim_wave_soon(a->slot->wave, &a->slot->op);
 	sim_cu_charge(m, a->slot, SIM_SLOT_ISSUE);
 	sim_cu_go_on(m, a->slot, m->clock.now + m->config->return_cycles);
 	sim_access_free(m, a);

@@ -215,8 +215,12 @@ static uint32_t inside(const struct sim_group *g, uint32_t axis)
 
 static uint64_t lanes_of(const struct sim_group *g, uint32_t number)
 {
-	const uint32_t x = inside(g, 0), y = inside(g, 1);
+	const struct sim_launch *launch = g->launch;
+	const uint32_t x = inside(g, 0), y = inside(g, 1), left = x * y - number * SIM_LANES;
 	uint64_t lanes = 0;
+
+	if (x == launch->group[0] && y == launch->group[1]) /* nearly always */
+		return left < SIM_LANES ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
 
 	for (uint32_t l = 0; l < SIM_LANES; l++) {
 		const uint32_t item = number * SIM_LANES + l;
@@ -310,6 +314,13 @@ static int failed(const struct sim_wave *w, struct gn_error *error)
 	                    "buffer of %llu elements; correct the kernel",
 	                    g->launch->name, g->at[0], g->at[1], w->number, w->fault.lane, w->fault.index,
 	                    (unsigned long long)w->fault.elements);
+}
+
+void sim_wave_soon(const struct sim_wave *w, const struct sim_op *last)
+{
+	__builtin_prefetch(&w->state);
+	__builtin_prefetch(&w->written);
+	__builtin_prefetch(last->line + 1);
 }
 
 int sim_wave_next(struct sim_wave *w, struct sim_op *op, struct gn_error *error)

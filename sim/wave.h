@@ -133,6 +133,9 @@ void sim_group_end(struct sim_group *g); /* all its wavefronts have ended */
  */
 int sim_wave_next(struct sim_wave *w, struct sim_op *op, struct gn_error *error);
 
+/* sim_wave_soon - sim_wave_next will be called: the host fetches what it needs into its caches meanwhile. */
+void sim_wave_soon(const struct sim_wave *w, const struct sim_op *last);
+
 /* sim_launch_groups - work-groups of a launch. */
 uint32_t sim_launch_groups(const struct sim_launch *launch);
 
