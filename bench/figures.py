@@ -36,7 +36,7 @@ QUOTIENTS = os.path.join(report.ROOT, "bench", "figures", "quotients.json")
 LIST = os.path.join(report.ROOT, "bench", "figures", "unproven.txt")
 PAGES = ["README.md"] + sorted(os.path.relpath(path, report.ROOT) for path in glob.glob(os.path.join(report.ROOT, "docs", "*.md"))
                                if not re.search(r"(papers|glossary|-format)\.md$", path))  # papers.md is made of results
-NO_FIGURES = {"predicted", "target", "expected", "paper", "gravel's section"}  # columns
+NO_FIGURES = {"--size", "predicted", "target", "expected", "paper", "gravel's section"}  # columns
 SETTINGS = {"key", "arguments", "holds", "computation", "needs", "preset", "name", "finding", "`--size`", "is recorded"}  # tables
 MARKS = re.compile(r"\bby hand\b|\btrials?\b|\bnot kept\b|\bearlier (?:run|result)s?\b", re.IGNORECASE)
 FILES = re.compile(r"[\w*-]+\.(?:json|csv)\b")

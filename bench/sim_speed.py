@@ -8,7 +8,9 @@ kernels, timing, and the reference on the host that its results are compared wit
 times as soon all that is over; the counts are the same. The best of --runs counts: the machine may be shared. There is no limit
 of the hardware beside it, but events: each costs the host a few lines of its memory.
 
-    bench/sim_speed.py [--runs N] [--build DIR] [--json OUT]
+    bench/sim_speed.py [--runs N] [--build DIR] [--json OUT] [--against GRAPNEL]
+
+--against: another grapnel, an older one, does the same in turns; its seconds of processor time are kept beside.
 """
 import json
 import os
@@ -38,7 +40,9 @@ def once(command):
 def measure(args, workload, opt):
     command = [report.program(args, "tools", "grapnel"), "sim", "run", workload, "--size", SIZES[workload], "--opt", opt, "--config",
                "dualopt.conf", "--json", "-"]
-    runs, on_two = zip(*[(once(command), once(command + ["--threads", "2"])) for _ in range(args.runs)])
+    other = [args.against or command[0], *command[1:]]
+    runs, on_two, others = zip(*[(once(command), once(command + ["--threads", "2"]), once(other) if args.against else None)
+                                 for _ in range(args.runs)])
     counted = runs[0][0]
     if not counted["verified"] or any(r[0]["kernel_cycles"] != counted["kernel_cycles"] for r in runs + on_two):
         sys.exit(f"{workload}: wrong results, or other cycles in another run")
@@ -47,13 +51,18 @@ def measure(args, workload, opt):
            "lines_per_second": (counted["vector_reads"] + counted["vector_writes"]) / seconds,
            "instructions_per_second": counted["wavefront_instructions"] / seconds, "events_per_second": counted["events"] / seconds,
            "two_threads_as_fast": min(r[3] for r in runs) / min(r[3] for r in on_two)}
+    if args.against:
+        row["seconds_of_the_other"] = round(min(r[1] for r in others), 3)
+        row["times_as_fast"] = row["seconds_of_the_other"] / seconds
     print(f"  {workload:5} {opt:8} {seconds:5.2f} s, {row['peak_mb']:4} MB: {row['lines_per_second'] / 1e6:5.2f} M lines/s, "
           f"{row['instructions_per_second'] / 1e6:5.2f} M instructions/s, {row['events_per_second'] / 1e6:5.1f} M events/s; two threads {row['two_threads_as_fast']:.2f}x", flush=True)
     return row
 
 
 def main():
-    args = report.parser(__doc__).parse_args()
+    parser = report.parser(__doc__)
+    parser.add_argument("--against")
+    args = parser.parse_args()
     rows = [measure(args, w, opt) for w in SIZES for opt in ("none", "dualopt")]
 
     def of(key):
@@ -61,6 +70,8 @@ def main():
 
     # a line of a vector load or store is a transaction of memory; a workload that computes has few of them
     lines = of("lines_per_second")
+    faster = [("times as fast as the other program: median", statistics.median(of("times_as_fast")), 1, True),
+              ("times as fast as the other program: least", min(of("times_as_fast")), 0.95, True)] if args.against else []
     return report.save(args, "sim-speed", {"rows": rows}, [
         ("M lines/s, median", statistics.median(lines) / 1e6, 1, True),
         ("M lines/s, least", min(lines) / 1e6, 1, True),
@@ -70,7 +81,7 @@ def main():
         ("instructions/s over MGPUSim's: least", min(of("instructions_per_second")) / MGPUSIM_INSTRUCTIONS, 10, True),
         ("MB at their peak: most", max(of("peak_mb")), 200, False),
         ("two threads, times as fast as one: median", statistics.median(of("two_threads_as_fast")), 1, True),
-        ("two threads, times as fast as one: most", max(of("two_threads_as_fast")), 1.5, True)])
+        ("two threads, times as fast as one: most", max(of("two_threads_as_fast")), 1.5, True), *faster])
 
 
 if __name__ == "__main__":
