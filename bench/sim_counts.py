@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts of the simulated machine that docs/sim.md and docs/sim-workloads.md show: beside MGPUSim, decisions that are looked at again,
-Grapnel's own search beside SHOC's, and pages that move. A simulation counts the same on any machine and under any load.
+Grapnel's own search beside SHOC's, pages that move, and what DualOpt spares between GPUs. A simulation counts the same on any machine and under any load.
 
     bench/sim_counts.py [--build DIR] [--json OUT]
 """
@@ -16,6 +16,10 @@ AGAIN = [("phases", None), ("atax", None), ("spmv", "16384,.001"), ("bfs", "6553
 # data of a quarter of the L2 of four GPUs, as in docs/sim-paper.md
 QUARTER = [("atax", "512"), ("bfs", "16384,16"), ("bicg", "512"), ("pr", "8192,.001953125,2"), ("spmv", "8192,.001953125"), ("km", "4096,5"),
            ("mm", "256"), ("mt", "512"), ("st", "512"), ("bs", "16384"), ("sc", "510"), ("aes", "262144"), ("fir", "262144")]
+# data as large as the L2 of four GPUs: the third size there
+FULL = [("atax", "1024"), ("bfs", "65536,16"), ("bicg", "1024"), ("pr", "32768,.00048828125,2"), ("spmv", "32768,.00048828125"),
+        ("km", "16384,5"), ("mm", "512"), ("mt", "1024"), ("st", "1024"), ("bs", "65536"), ("sc", "1022")]
+INSENSITIVE = 5  # of these, in the paper's order
 MOVES = {"none": [], "page": ["page-migration.conf"], "first touch": ["griffin.conf"], "griffin": ["griffin-counters.conf"]}
 KEPT = ["kernel_cycles", "wavefront_instructions", "remote_transactions", "l1v_read_hits", "l1v_read_misses", "l1v_writes", "dram_transactions"]
 
@@ -77,11 +81,40 @@ def moves(sim):
         yield row
 
 
+def packets_of_replies(run):
+    """As each request is a packet of its own; those of page walks count too."""
+    return run["net_messages"] - run["remote_transactions"]
+
+
+def crossed(workload, size, without, using):
+    """What went between GPUs without DualOpt and with it."""
+    row = {"workload": workload, "size": size, "writes": using["remote_writes"], "words_a_packet": using["codec_words"] / max(using["codec_packets"], 1)}
+    reads = sum(without[f"remote_words_{k}"] for k in range(1, 17))
+    row["words_a_read"] = sum(k * without[f"remote_words_{k}"] for k in range(1, 17)) / max(reads, 1)
+    for name, run in [("without", without), ("with", using)]:
+        row[name] = {"reads": run["remote_reads"], "bytes": run["net_bytes"], "megabytes": 1e-6 * run["net_bytes"]}
+    row["reduced"] = {"bytes": without["net_bytes"] / using["net_bytes"], "flits": without["net_flits_in"] / using["net_flits_in"],
+                      "packets": without["net_messages"] / using["net_messages"],
+                      "replies": packets_of_replies(without) / packets_of_replies(using)}
+    return row
+
+
+def traffic(sim):
+    for workload, size in FULL:
+        yield crossed(workload, size, *[sim(workload, size, ["dualopt.conf"], opt=opt) for opt in ("none", "dualopt")])
+
+
+def means(rows):
+    parts = {"cache-insensitive": rows[:INSENSITIVE], "cache-friendly": rows[INSENSITIVE:], "both": rows}
+    return [{"class": name, **{k: sum(r["reduced"][k] for r in part) / len(part) for k in part[0]["reduced"]}} for name, part in parts.items()]
+
+
 def main():
     args = report.parser(__doc__).parse_args()
     sim = Runs(args)
     rows = {"beside_mgpusim": list(beside_mgpusim(sim)), "counters": list(counters(sim)), "again": list(again(sim)), "searches": list(searches(sim)),
-            "moves": list(moves(sim))}
+            "moves": list(moves(sim)), "traffic": list(traffic(sim))}
+    rows["traffic_means"] = means(rows["traffic"])
     return report.save(args, "sim-counts", rows, [
         ("cycles beside MGPUSim's, most off", max(abs(r["more"]) for r in rows["beside_mgpusim"]), 0.2, False)])
 
