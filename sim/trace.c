@@ -246,17 +246,17 @@ uint32_t sim_trace_intervals(const struct sim_trace *t)
 	return t->at + 1;
 }
 
-const struct sim_trace_track *sim_trace_track(const struct sim_trace *t, uint32_t k)
+const struct sim_trace_track *sim_trace_track_at(const struct sim_trace *t, uint32_t k)
 {
 	return k < t->sources ? &t->source[k].track : NULL;
 }
 
-const struct sim_trace_launch *sim_trace_launch(const struct sim_trace *t, uint32_t k)
+const struct sim_trace_launch *sim_trace_launch_at(const struct sim_trace *t, uint32_t k)
 {
 	return k < t->launches ? &t->launch[k] : NULL;
 }
 
-const struct sim_trace_busy *sim_trace_busy(const struct sim_trace *t, uint32_t k)
+const struct sim_trace_busy *sim_trace_busy_at(const struct sim_trace *t, uint32_t k)
 {
 	for (uint32_t gpu = 0; gpu < SIM_MOST_GPUS; gpu++) {
 		if (k < t->busy[gpu].count)

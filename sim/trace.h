@@ -59,9 +59,9 @@ uint64_t sim_trace_interval(const struct sim_trace *t); /* cycles */
 uint32_t sim_trace_intervals(const struct sim_trace *t);
 
 /* These three return NULL behind the last. Times that compute units were busy stand GPU by GPU. */
-const struct sim_trace_track *sim_trace_track(const struct sim_trace *t, uint32_t k);
-const struct sim_trace_launch *sim_trace_launch(const struct sim_trace *t, uint32_t k);
-const struct sim_trace_busy *sim_trace_busy(const struct sim_trace *t, uint32_t k);
+const struct sim_trace_track *sim_trace_track_at(const struct sim_trace *t, uint32_t k);
+const struct sim_trace_launch *sim_trace_launch_at(const struct sim_trace *t, uint32_t k);
+const struct sim_trace_busy *sim_trace_busy_at(const struct sim_trace *t, uint32_t k);
 
 /* sim_trace_value - of track k in an interval. */
 uint64_t sim_trace_value(const struct sim_trace *t, uint32_t k, uint32_t interval);

@@ -67,7 +67,7 @@ static void put_counters(struct writer *w, uint32_t interval)
 {
 	const struct sim_trace_track *t;
 
-	for (uint32_t k = 0; (t = sim_trace_track(w->trace, k)); k++) {
+	for (uint32_t k = 0; (t = sim_trace_track_at(w->trace, k)); k++) {
 		const uint64_t value = sim_trace_value(w->trace, k, interval);
 
 		if (!value && interval && !sim_trace_value(w->trace, k, interval - 1))
@@ -112,11 +112,11 @@ static const struct sim_trace_busy **sorted(const struct sim_trace *t)
 	const struct sim_trace_busy **all;
 	uint32_t count = 0;
 
-	while (sim_trace_busy(t, count))
+	while (sim_trace_busy_at(t, count))
 		count++;
 	all = (const struct sim_trace_busy **)calloc(count + 1, sizeof(const struct sim_trace_busy *));
 	for (uint32_t k = 0; all && k < count; k++)
-		all[k] = sim_trace_busy(t, k);
+		all[k] = sim_trace_busy_at(t, k);
 	if (all)
 		qsort(all, count, sizeof(const struct sim_trace_busy *), by_begin);
 	return all;
@@ -126,7 +126,7 @@ static const struct sim_trace_busy **sorted(const struct sim_trace *t)
 static void put_events(struct writer *w, const struct sim_trace_busy *const *busy)
 {
 	const uint64_t interval = sim_trace_interval(w->trace);
-	const struct sim_trace_launch *l = sim_trace_launch(w->trace, 0);
+	const struct sim_trace_launch *l = sim_trace_launch_at(w->trace, 0);
 	uint32_t launch = 0;
 
 	for (uint32_t k = 0; k <= sim_trace_intervals(w->trace); k++) {
@@ -137,7 +137,7 @@ static void put_events(struct writer *w, const struct sim_trace_busy *const *bus
 		while ((l && l->begin < end) || (*busy && (*busy)->begin < end)) {
 			if (l && (!*busy || l->begin <= (*busy)->begin)) {
 				put_launch(w, l);
-				l = sim_trace_launch(w->trace, ++launch);
+				l = sim_trace_launch_at(w->trace, ++launch);
 			} else {
 				put_busy(w, *busy++);
 			}
@@ -190,7 +190,7 @@ static void heat_row(struct heat *h, const struct sim_trace *t, uint32_t track, 
 {
 	const double most = flits_a_cycle * (double)sim_trace_interval(t) * per_column(t);
 
-	h->name[h->rows] = sim_trace_track(t, track)->name;
+	h->name[h->rows] = sim_trace_track_at(t, track)->name;
 	for (uint32_t k = 0; k < h->columns; k++) {
 		const uint32_t at = h->rows * h->columns + k;
 		const double share = (double)flits_of(t, track, k) / most;
@@ -210,8 +210,8 @@ static void draw_heat(FILE *to, struct heat *h, const struct sim_trace *t, doubl
 	char below[96];
 
 	h->columns = (sim_trace_intervals(t) + per_column(t) - 1) / per_column(t);
-	for (uint32_t k = 0; sim_trace_track(t, k); k++)
-		if (sim_trace_track(t, k)->link && !sim_trace_track(t, k)->level)
+	for (uint32_t k = 0; sim_trace_track_at(t, k); k++)
+		if (sim_trace_track_at(t, k)->link && !sim_trace_track_at(t, k)->level)
 			heat_row(h, t, k, flits_a_cycle);
 	snprintf(below, sizeof below,
 	         "a column is %" PRIu64 " cycles; the darker, the more of a link's flits",
