@@ -173,12 +173,49 @@ static void test_no_threads(void **state)
 	fixture_close(&fixture);
 }
 
+/* Four intervals fold again and again, and nothing that was counted is lost. */
+static void test_trace(void **state)
+{
+	const struct sim_trace_track *track;
+	const struct sim_trace *t;
+	uint64_t flits = 0, lines = 0;
+	struct walk a;
+
+	(void)state;
+	fixture_config(&fixture, "none", 4);
+	fixture_open(&fixture);
+	assert_null(sim_trace_of(fixture.machine));
+	assert_int_equal(sim_trace_begin(fixture.machine, 3), -GN_EINVAL);
+	assert_int_equal(sim_trace_begin(fixture.machine, 4), 0);
+	a = walk_of(fixture_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0), 15, 100, 8);
+	a.wait = 1;
+	fixture_walk(&fixture, &a);
+	sim_trace_finish(fixture.machine);
+	t = sim_trace_of(fixture.machine);
+	assert_true(sim_trace_interval(t) > 1024);
+	assert_in_range(sim_trace_intervals(t), 2, 4);
+	for (uint32_t k = 0; (track = sim_trace_track_at(t, k)); k++)
+		for (uint32_t n = 0; n < sim_trace_intervals(t); n++) {
+			flits += track->link && !track->level ? sim_trace_value(t, k, n) : 0;
+			lines += track->level || strcmp(track->name, "vector reads")
+			             ? 0
+			             : sim_trace_value(t, k, n);
+		}
+	assert_int_equal(flits, fixture.machine->stats.net_hop_flits);
+	assert_int_equal(lines, 4 * 100 * 8);
+	assert_string_equal(sim_trace_launch_at(t, 0)->name, "walk");
+	assert_null(sim_trace_launch_at(t, 1));
+	assert_int_equal(sim_trace_busy_at(t, 3)->groups, 1);
+	assert_null(sim_trace_busy_at(t, 4));
+	fixture_close(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_presets),    cmocka_unit_test(test_configurations),
 	    cmocka_unit_test(test_dependent),  cmocka_unit_test(test_failure),
-	    cmocka_unit_test(test_no_threads),
+	    cmocka_unit_test(test_no_threads), cmocka_unit_test(test_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
