@@ -208,13 +208,14 @@ static int release(void *user)
 	return 0;
 }
 
-static void open_wanted(uint64_t timeout_ns)
+static void open_wanted(uint64_t timeout_ns, uint64_t finish_ns)
 {
 	want = releases = refusals = 0;
 	open_block(2, timeout_ns);
 	watch.block = &block;
 	watch.wanted = is_wanted;
 	watch.release = release;
+	watch.finish_ns = finish_ns;
 	assert_int_equal(gn_watch_start(&watch, drive.host, &error), 0);
 }
 
@@ -223,7 +224,7 @@ static void wanted_after_failure(void **state)
 {
 	(void)state;
 	fake_open(&fake, &drive);
-	open_wanted(SECOND);
+	open_wanted(SECOND, SECOND / 100);
 	simt_store_release_sys_u32(&fake.vanishes, 1);
 	await_word(&drive.failed, 1);
 	refusals = 3;
@@ -260,7 +261,7 @@ static void no_doorbells_when_failed(void **state)
 {
 	(void)state;
 	fake_open(&fake, &drive);
-	open_wanted(SECOND);
+	open_wanted(SECOND, SECOND / 100);
 	simt_store_release_sys_u32(&want, 1);
 	await_word(&releases, 1);
 	use_all(&block.pair[0].q, 100);
@@ -292,6 +293,42 @@ static void no_doorbells_in_reset(void **state)
 	close_block();
 }
 
+/*
+ * A drive that is wanted ends what it was told to do, with its own answers, and is shut down before it is
+ * given back.
+ */
+static void finishes_first(void **state)
+{
+	const uint64_t deadline = simt_clock_ns() + 1000 * (uint64_t)SECOND;
+	uint32_t cid[20], status;
+	const struct gn_nvmeq *q;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	open_wanted(1000 * (uint64_t)SECOND, 1000 * (uint64_t)SECOND);
+	q = &block.pair[1].q;
+	for (unsigned k = 0; k < 20; k++) {
+		cid[k] = take(q);
+		assert_int_equal(gn_nvmeq_post(q, cid[k], GN_NVME_READ, FAKE_LOST_BLOCK, 1), 0);
+	}
+	simt_store_release_sys_u32(&want, 1);
+	await_word(&drive.failed, 1);
+	assert_int_equal(simt_load_acquire_sys_u32(&releases), 0);
+	assert_int_equal(gn_nvmeq_poll(q, cid[19], deadline, &status), -GN_EAGAIN);
+	simt_store_release_sys_u32(&fake.recalls, 20);
+	for (unsigned k = 0; k < 20; k++) {
+		assert_int_equal(gn_nvmeq_wait(q, cid[k], deadline, &status), 0);
+		gn_nvmeq_end(q, cid[k]);
+	}
+	await_word(&releases, 1);
+	assert_int_equal(fake.shutdowns, 1);
+	use_all(q, 100);
+	expect_silence();
+	close_block();
+	assert_int_equal(fake.shutdowns, 1);
+}
+
 /* A controller that cannot be stopped is cut off from memory before its commands are completed. */
 static void cut_off_first(void **state)
 {
@@ -304,7 +341,7 @@ static void cut_off_first(void **state)
 	simt_store_release_sys_u32(&fake.loses, 1);
 	simt_store_release_sys_u32(&fake.never_stops, 1);
 	simt_store_release_sys_u32(&fake.refuses_cut, 1);
-	open_wanted(SECOND);
+	open_wanted(SECOND, SECOND / 100);
 	refusals = UINT32_MAX;
 	q = &block.pair[0].q;
 	cid = take(q);
@@ -336,6 +373,7 @@ int main(void)
 	    cmocka_unit_test(wanted_after_failure),
 	    cmocka_unit_test(no_doorbells_when_failed),
 	    cmocka_unit_test(no_doorbells_in_reset),
+	    cmocka_unit_test(finishes_first),
 	    cmocka_unit_test(cut_off_first),
 	};
 

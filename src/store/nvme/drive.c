@@ -10,7 +10,6 @@
 enum { ADMIN_DEPTH = 32 };
 #define MARGIN_NS 1000000000u         /* CAP.TO may be 0, and this process may be late */
 #define ADMIN_TIMEOUT_NS 30000000000u /* as long as Linux's waits for I/O; a namespace may wake up */
-#define SHUTDOWN_NS 10000000000u
 
 uint32_t gn_drive_read(const struct gn_drive *d, unsigned offset)
 {
@@ -222,15 +221,29 @@ int gn_drive_open(struct gn_drive *d, struct gn_error *error)
 }
 
 /* A normal shutdown writes the drive's own cache to its medium (Base Specification 2.0, 3.6). */
+void gn_drive_shut_down(struct gn_drive *d)
+{
+	uint32_t config = gn_drive_read(d, GN_REG_CC) & ~(uint32_t)GN_CC_SHN_MASK;
+
+	if (config & GN_CC_EN)
+		gn_drive_write(d, GN_REG_CC, config | GN_CC_SHN_NORMAL);
+}
+
+int gn_drive_is_down(const struct gn_drive *d)
+{
+	uint32_t status = gn_drive_read(d, GN_REG_CSTS);
+
+	return (status & GN_CSTS_SHST_MASK) == GN_CSTS_SHST_DONE || status & GN_CSTS_CFS ||
+	       !(gn_drive_read(d, GN_REG_CC) & GN_CC_EN);
+}
+
 void gn_drive_close(struct gn_drive *d)
 {
 	if (!d->open)
 		return;
 	if (!gn_drive_health(d, NULL) && gn_drive_read(d, GN_REG_CC) & GN_CC_EN) {
-		uint32_t config = gn_drive_read(d, GN_REG_CC) & ~(uint32_t)GN_CC_SHN_MASK;
-
-		gn_drive_write(d, GN_REG_CC, config | GN_CC_SHN_NORMAL);
-		await(d, GN_CSTS_SHST_MASK, GN_CSTS_SHST_DONE, SHUTDOWN_NS, "shut down", NULL);
+		gn_drive_shut_down(d);
+		await(d, GN_CSTS_SHST_MASK, GN_CSTS_SHST_DONE, GN_DRIVE_SHUTDOWN_NS, "shut down", NULL);
 	}
 	gn_drive_disable(d, NULL);
 	gn_drive_free_queue(&d->admin);

@@ -102,6 +102,14 @@ int gn_drive_open(struct gn_drive *d, struct gn_error *error);
  */
 void gn_drive_close(struct gn_drive *d);
 
+#define GN_DRIVE_SHUTDOWN_NS 10000000000u
+
+/* gn_drive_shut_down - tell an enabled controller to write its cache to its medium; does not wait. */
+void gn_drive_shut_down(struct gn_drive *d);
+
+/* gn_drive_is_down - 1: it has done so, or never will. */
+int gn_drive_is_down(const struct gn_drive *d);
+
 /* gn_drive_disable - CC.EN = 0: after it the controller moves no data and knows no queue but the admin's. */
 int gn_drive_disable(struct gn_drive *d, struct gn_error *error);
 

@@ -72,6 +72,18 @@ int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline)
 	return rc;
 }
 
+int gn_nvmeq_is_idle(const struct gn_nvmeq *q)
+{
+	struct gn_nvmeq_state *s = q->state;
+	const uint32_t head = simt_load_acquire_dev_u32(&s->head);
+
+	if (head != simt_load_relaxed_dev_u32(&s->rung)) {
+		simt_store_relaxed_dev_u32(&s->rung, head);
+		simt_store_release_sys_u32(q->cq_doorbell, head & (q->depth - 1));
+	}
+	return gn_nvmeq_posted(q) == simt_load_acquire_dev_u32(&s->tail);
+}
+
 int gn_nvmeq_renew_all(struct gn_nvmeq *q, uint64_t deadline)
 {
 	struct gn_nvmeq_state *s = q->state;

@@ -20,6 +20,12 @@ extern "C" {
  */
 int gn_nvmeq_hold_doorbells(struct gn_nvmeq *q, uint64_t deadline);
 
+/*
+ * gn_nvmeq_is_idle - has the controller completed every command that it was told of? 1 or 0. The caller holds
+ * the doorbells; this rings that of the completion queue if the controller may wait for it.
+ */
+int gn_nvmeq_is_idle(const struct gn_nvmeq *q);
+
 /* gn_nvmeq_posted - where a stopped controller would have posted its next completion. */
 uint32_t gn_nvmeq_posted(const struct gn_nvmeq *q);
 

@@ -4,115 +4,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <store/nvme/admin.h>
+#include <store/nvme/leave.h>
 #include <store/nvme/renew.h>
 
-#define IDLE_NS 10000000u      /* between two looks while all is well */
-#define BUSY_NS 200000u        /* while there is something to do */
-#define GRACE_NS 1000000000u   /* for an Abort; from it to a reset; for one look at all commands */
-#define COLLECT_NS 5000000000u /* in a reset, until all threads have given their slots back */
-
-static struct gn_nvmeq *queue_of(const struct gn_watch *w, uint32_t k)
-{
-	struct gn_block *b = w->block;
-
-	return !w->can_reset ? &b->host->q : &b->pair[k].q;
-}
-
-static void nap(uint64_t ns)
-{
-	struct timespec pause = {0, (long)ns};
-
-	nanosleep(&pause, NULL);
-}
-
-/* Take the completions that are there; those who gave up do not poll any more. */
-static void reap(const struct gn_nvmeq *q)
-{
-	for (uint32_t k = 0; k < q->depth && gn_nvmeq_reap(q); k++)
-		;
-}
-
-/* ---- the store has failed ---- */
-
-static void answer_all(struct gn_watch *w)
-{
-	for (uint32_t k = 0; k < w->pairs; k++) {
-		struct gn_nvmeq *q = queue_of(w, k);
-
-		gn_nvmeq_answer(q, &w->pair[k].tail, w->pair[k].answered,
-		                GN_NVME_HOST_ABORTED | GN_NVME_DO_NOT_RETRY);
-		reap(q);
-	}
-}
-
-/* From now on this thread is the controller of the queue pairs. */
-static void take_over(struct gn_watch *w)
-{
-	for (uint32_t k = 0; k < w->pairs; k++)
-		w->pair[k].tail = gn_nvmeq_posted(queue_of(w, k));
-}
-
-/* Keep the other threads from ringing doorbells. Returns 0 or -GN_ETIMEDOUT. */
-static int hold_doorbells(struct gn_watch *w)
-{
-	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
-	int rc = 0;
-
-	for (uint32_t k = 0; k < w->pairs && !rc; k++) {
-		if (!w->pair[k].silent)
-			rc = gn_nvmeq_hold_doorbells(queue_of(w, k), deadline);
-		w->pair[k].silent = !rc;
-	}
-	return rc;
-}
-
-/*
- * The controller was told to stop. Does it move no data any more? If it does not stop, cut it off. One that
- * is gone moves nothing; it is cut off too, in case that only its registers are.
- */
-static int is_quiet(const struct gn_watch *w)
-{
-	struct gn_drive *d = w->block->drive;
-	const uint32_t status = gn_drive_read(d, GN_REG_CSTS);
-	int cut;
-
-	if (!(status & GN_CSTS_RDY))
-		return 1;
-	cut = d->dma->cut && !d->dma->cut(d->dma);
-	return cut || status == GN_CSTS_GONE;
-}
-
-/* A command must not end, and its buffer not be used again, while the controller may still move its data. */
-static void settle(struct gn_watch *w, int quiet)
-{
-	if (quiet && !w->quiet)
-		take_over(w);
-	w->quiet |= quiet;
-	if (w->quiet)
-		answer_all(w);
-}
-
-static void fail(struct gn_watch *w, const struct gn_error *why)
-{
-	gn_drive_fail(w->block->drive, why);
-	hold_doorbells(w); /* if a thread does not give one back, the store fails all the same */
-	settle(w, !gn_drive_disable(w->block->drive, NULL) || is_quiet(w));
-}
-
-/* The system wants the device. Without it nothing moves. */
-static void give_back(struct gn_watch *w)
-{
-	w->owed = w->release(w->user) != 0;
-	settle(w, !w->owed);
-}
-
-static int is_wanted(struct gn_watch *w)
-{
-	return w->owed || (w->wanted && w->wanted(w->user));
-}
+#define IDLE_NS 10000000u    /* between two looks while all is well */
+#define GRACE_NS 1000000000u /* for an Abort; from it to a reset; for one look at all commands */
 
 /* ---- reset ---- */
 
@@ -130,20 +28,20 @@ static void hold_free_slots(const struct gn_nvmeq *q, struct gn_watched *p)
  */
 static int collect(struct gn_watch *w)
 {
-	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
+	const uint64_t deadline = simt_clock_ns() + GN_WATCH_COLLECT_NS;
 	uint32_t missing;
 
 	do {
-		answer_all(w);
+		gn_watch_answer_all(w);
 		missing = 0;
 		for (uint32_t k = 0; k < w->pairs; k++) {
-			struct gn_nvmeq *q = queue_of(w, k);
+			struct gn_nvmeq *q = gn_watch_queue(w, k);
 
 			hold_free_slots(q, &w->pair[k]);
 			missing += q->depth - 1 - w->pair[k].held;
 		}
 		if (missing)
-			nap(BUSY_NS);
+			gn_watch_nap(GN_WATCH_BUSY_NS);
 	} while (missing && simt_clock_ns() < deadline);
 	return missing ? -GN_ETIMEDOUT : 0;
 }
@@ -154,7 +52,7 @@ static void let_go(struct gn_watch *w)
 		struct gn_watched *p = &w->pair[k];
 
 		while (p->held)
-			gn_nvmeq_end(queue_of(w, k), p->slot[--p->held]);
+			gn_nvmeq_end(gn_watch_queue(w, k), p->slot[--p->held]);
 	}
 }
 
@@ -167,10 +65,10 @@ static void forget(struct gn_watched *p, uint32_t depth)
 
 static int renew_queues(struct gn_watch *w)
 {
-	const uint64_t deadline = simt_clock_ns() + COLLECT_NS;
+	const uint64_t deadline = simt_clock_ns() + GN_WATCH_COLLECT_NS;
 
 	for (uint32_t k = 0; k < w->pairs; k++) {
-		struct gn_nvmeq *q = queue_of(w, k);
+		struct gn_nvmeq *q = gn_watch_queue(w, k);
 
 		if (gn_nvmeq_renew_all(q, deadline))
 			return -GN_ETIMEDOUT;
@@ -201,7 +99,7 @@ static void reset(struct gn_watch *w)
 	int rc;
 
 	simt_store_release_dev_u32(&d->resetting, 1);
-	rc = hold_doorbells(w);
+	rc = gn_watch_hold_doorbells(w);
 	if (rc)
 		gn_error_set(&why, rc,
 		             "%s: a thread of the program does not give a doorbell back; close the store",
@@ -209,7 +107,7 @@ static void reset(struct gn_watch *w)
 	else
 		rc = gn_drive_disable(d, &why);
 	if (!rc) {
-		take_over(w);
+		gn_watch_take_over(w);
 		rc = collect(w);
 		rc = rc ? rc : renew_queues(w);
 		if (rc)
@@ -222,7 +120,7 @@ static void reset(struct gn_watch *w)
 		rc = bring_up(w, &why);
 	simt_store_release_dev_u32(&w->resets, w->resets + 1);
 	if (rc)
-		fail(w, &why);
+		gn_watch_fail(w, &why);
 	simt_store_release_dev_u32(&d->resetting, 0);
 	let_go(w);
 }
@@ -238,7 +136,7 @@ static int stopping(const struct gn_watch *w)
  */
 static int see_to(struct gn_watch *w, uint32_t k, uint32_t slot)
 {
-	const uint64_t word = simt_load_acquire_dev_u64(&queue_of(w, k)->slot[slot].word);
+	const uint64_t word = simt_load_acquire_dev_u64(&gn_watch_queue(w, k)->slot[slot].word);
 	const uint32_t cid = gn__nvmeq_cid(word);
 	const uint32_t id = w->can_reset ? k + 1 : (uint32_t)(w->block->host - w->block->pair) + 1;
 	struct gn_watched *p = &w->pair[k];
@@ -260,11 +158,11 @@ static int see_to(struct gn_watch *w, uint32_t k, uint32_t slot)
  */
 static int look_after(struct gn_watch *w, uint32_t k, uint64_t until)
 {
-	struct gn_nvmeq *q = queue_of(w, k);
+	struct gn_nvmeq *q = gn_watch_queue(w, k);
 	int must = 0;
 
 	if (simt_load_acquire_dev_u32(&q->state->abandoned))
-		reap(q);
+		gn_watch_reap(q);
 	if (!simt_load_acquire_dev_u32(&q->state->abandoned)) {
 		forget(&w->pair[k], q->depth);
 		return 0;
@@ -274,7 +172,7 @@ static int look_after(struct gn_watch *w, uint32_t k, uint64_t until)
 			break;
 		must = see_to(w, k, slot);
 	}
-	reap(q);
+	gn_watch_reap(q);
 	return must;
 }
 
@@ -285,7 +183,7 @@ static int look_after_all(struct gn_watch *w, uint64_t *pause)
 
 	for (uint32_t k = 0; k < w->pairs && !must; k++) {
 		must = look_after(w, k, until);
-		*pause = w->pair[k].busy ? BUSY_NS : *pause;
+		*pause = w->pair[k].busy ? GN_WATCH_BUSY_NS : *pause;
 	}
 	return must && !stopping(w);
 }
@@ -302,7 +200,7 @@ static void help(struct gn_watch *w)
 	             "%s: commands did not complete, and Abort did not help; close the store and open it "
 	             "again, which resets the controller",
 	             w->block->drive->name);
-	fail(w, &why);
+	gn_watch_fail(w, &why);
 }
 
 /* One look. Returns the time until the next. */
@@ -313,24 +211,19 @@ static uint64_t look(struct gn_watch *w)
 	uint64_t pause = IDLE_NS;
 
 	if (simt_load_acquire_dev_u32(&d->failed)) {
-		if (is_wanted(w))
-			give_back(w);
-		settle(w, w->quiet || is_quiet(w));
-		return BUSY_NS;
+		if (gn_watch_is_wanted(w))
+			gn_watch_give_back(w);
+		gn_watch_settle(w, w->quiet || gn_watch_is_quiet(w));
+		return GN_WATCH_BUSY_NS;
 	}
-	if (is_wanted(w)) {
-		gn_error_set(
-		    &why, -GN_ENODEV,
-		    "%s: the system takes the drive away (it is being removed or unbound); close the "
-		    "store",
-		    d->name);
-		fail(w, &why);
-		give_back(w);
-		return BUSY_NS;
+	if (gn_watch_is_wanted(w)) {
+		gn_watch_leave(w);
+		gn_watch_give_back(w);
+		return GN_WATCH_BUSY_NS;
 	}
 	if (gn_drive_health(d, &why)) {
-		fail(w, &why);
-		return BUSY_NS;
+		gn_watch_fail(w, &why);
+		return GN_WATCH_BUSY_NS;
 	}
 	if (look_after_all(w, &pause))
 		help(w);
@@ -342,7 +235,7 @@ static void *run(void *user)
 	struct gn_watch *w = (struct gn_watch *)user;
 
 	while (!stopping(w))
-		nap(look(w));
+		gn_watch_nap(look(w));
 	return NULL;
 }
 
@@ -368,7 +261,7 @@ int gn_watch_start(struct gn_watch *w, struct simt_machine *machine, struct gn_e
 	w->pairs = w->can_reset ? w->block->created : 1;
 	w->pair = (struct gn_watched *)calloc(w->pairs, sizeof *w->pair);
 	for (uint32_t k = 0; w->pair && k < w->pairs && !rc; k++)
-		rc = make_pair(&w->pair[k], queue_of(w, k)->depth);
+		rc = make_pair(&w->pair[k], gn_watch_queue(w, k)->depth);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (!rc && w->pair)

@@ -12,6 +12,10 @@
  * (gn_dma.cut). Until then commands end by their deadlines. Before a controller is stopped, the thread takes
  * the locks of the doorbells, so that nobody rings one of a controller that is not enabled.
  *
+ * When the system wants a drive that is well, what the drive was told to do ends first, as long as that takes
+ * no more than a few seconds; then it is shut down in order, which writes its cache to its medium, and given
+ * back.
+ *
  * The state of a GPU's queue pairs lies where the host does not reach it. Their commands end by their
  * deadlines; nobody aborts them. When a command of the host is lost, the store fails instead of being reset.
  */
@@ -49,8 +53,9 @@ struct gn_watch {
 	int (*wanted)(void *user);
 	int (*release)(void *user);
 	void *user;
-	int owed;  /* the device is wanted and was not yet released */
-	int quiet; /* the store has failed, and the controller moves no data any more */
+	uint64_t finish_ns; /* how long commands may take to end when the device is wanted; 0: 5 seconds */
+	int owed;           /* the device is wanted and was not yet released */
+	int quiet;          /* the store has failed, and the controller moves no data any more */
 	pthread_t thread;
 	int running;
 	uint32_t stop;
