@@ -84,6 +84,18 @@ static int measure(const struct bench *b, struct simt_machine *machine, struct n
 	return 0;
 }
 
+/* What the drive says that it did, and what went wrong. */
+static void tell(const struct gn_store *store)
+{
+	struct gn_store_statistics s;
+
+	gn_store_get_statistics(store, &s);
+	printf("by the drive's count: %llu reads, %.1f MB; time-outs %llu, aborts %llu, resets %llu\n",
+	       (unsigned long long)s.reads, (double)s.read_bytes / 1e6,
+	       (unsigned long long)(s.read_timeouts + s.write_timeouts), (unsigned long long)s.aborts,
+	       (unsigned long long)s.resets);
+}
+
 static int run(const struct bench *b, struct simt_machine *machine, struct gn_store *store,
                struct gn_error *e)
 {
@@ -108,6 +120,8 @@ static int run(const struct bench *b, struct simt_machine *machine, struct gn_st
 	                          : gn_error_set(e, -GN_ENOMEM, "out of memory; give fewer --in-flight");
 	simt_free(machine, a.memory);
 	simt_free(machine, a.failed);
+	if (!rc)
+		tell(store);
 	return rc;
 }
 

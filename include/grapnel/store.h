@@ -271,12 +271,20 @@ struct gn_store_statistics {
 	uint64_t read_bytes, written_bytes;
 	uint64_t failed;      /* commands that ended in an error */
 	uint64_t members_out; /* of a replica: members that are out of use */
+	/* Of nvme:, and of stripes and replicas of them; of other stores 0. */
+	uint64_t retries;                       /* commands of the host that were sent again */
+	uint64_t read_timeouts, write_timeouts; /* commands that were given up */
+	uint64_t aborts;                        /* Abort commands that were sent for them */
+	uint64_t resets;                        /* of the controller */
 };
 
 /*
  * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
- * zero: their bytes move by the threads' own loads and stores, which nobody counts. Of a replica on a GPU it
- * waits for the launches of the machine's own stream. Host.
+ * zero: their bytes move by the threads' own loads and stores, which nobody counts. For nvme: the drive
+ * itself counts reads, writes and bytes, these in steps of 512,000; if it has no such log they are 0. It is
+ * asked by a command, for which this waits, 5 seconds at most. `failed` are commands of the host there.
+ * Time-outs and aborts of a GPU's threads are not seen. Of a replica on a GPU it waits for the launches of
+ * the machine's own stream. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 

@@ -197,7 +197,7 @@ class Store(Closable):
         self._address = value[4]
 
     def _describe(self):
-        text, value = ctypes.create_string_buffer(192), (ctypes.c_uint64 * 11)()
+        text, value = ctypes.create_string_buffer(192), (ctypes.c_uint64 * 16)()
         lib.must(lib.store_describe(self._handle, text, value))
         return text.value.decode(), value
 
@@ -289,8 +289,9 @@ class Store(Closable):
     def stats(self) -> dict[str, int]:
         """What the store's own end counted; all 0 for ``host:``, whose bytes nobody counts."""
         _, value = self._describe()
-        names = ("reads", "writes", "read_bytes", "written_bytes", "failed", "members_out")
-        return dict(zip(names, value[5:11]))
+        names = ("reads", "writes", "read_bytes", "written_bytes", "failed", "members_out",
+                 "retries", "read_timeouts", "write_timeouts", "aborts", "resets")
+        return dict(zip(names, value[5:16]))
 
     def _close(self, discard: int) -> None:
         if self._handle and any(view() is not None for view in self._views):

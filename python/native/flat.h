@@ -67,9 +67,10 @@ int64_t gn_flat_store(int64_t machine, const char *uri);
 
 /*
  * value: capacity_bytes, block_bytes, read_only, is memory, address of the memory if the host reaches it
- * (else 0), reads, writes, read_bytes, written_bytes, failed, members_out. @path  192 bytes
+ * (else 0), reads, writes, read_bytes, written_bytes, failed, members_out, retries, read_timeouts,
+ * write_timeouts, aborts, resets. @path  192 bytes
  */
-int gn_flat_store_describe(int64_t store, char *path, uint64_t value[11]);
+int gn_flat_store_describe(int64_t store, char *path, uint64_t value[16]);
 
 /* As gn_store_read_host, gn_store_write_host and gn_store_flush. */
 int gn_flat_store_read(int64_t store, uint64_t offset, void *to, uint64_t bytes);

@@ -37,7 +37,7 @@ static void *memory_of(const struct gn__object *o)
 	return o->machine->is_cuda ? gn__host_address(view->memory) : view->memory;
 }
 
-int gn_flat_store_describe(int64_t store, char *path, uint64_t value[11])
+int gn_flat_store_describe(int64_t store, char *path, uint64_t value[16])
 {
 	struct gn__object *o = gn__take(store, GN__STORE);
 	const struct gn_store_view *view;
@@ -60,6 +60,11 @@ int gn_flat_store_describe(int64_t store, char *path, uint64_t value[11])
 	value[8] = moved.written_bytes;
 	value[9] = moved.failed;
 	value[10] = moved.members_out;
+	value[11] = moved.retries;
+	value[12] = moved.read_timeouts;
+	value[13] = moved.write_timeouts;
+	value[14] = moved.aborts;
+	value[15] = moved.resets;
 	return gn__leave(o, 0);
 }
 

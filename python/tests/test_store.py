@@ -142,6 +142,7 @@ def test_files_are_no_memory(file, machine):
         with pytest.raises(grapnel.Error, match="."):
             store.write(0, b"x")
         assert store.read(4, 4) == b"\1\0\0\0" and store.stats()["reads"] >= 0
+        assert store.stats()["resets"] == store.stats()["read_timeouts"] == 0
 
 
 def test_ranges_of_stores(machine):

@@ -76,6 +76,8 @@ case_plain() {
   step "no number of bytes that wraps" refused "are not there" grapnel nvme read "$a" --offset 1M --bytes 18446744073709551615 --file /tmp/out
   step "what does not fit is not begun" refused "nothing was written" grapnel nvme write "$a" --overwrite --offset 67108352 --file /tmp/in
   step "bench" says "reads of 4096 bytes" grapnel nvme bench "$a" --threads 1 --count 1000 --in-flight 64
+  step "the drive has counted the reads of threads" says "count: 1000 reads, 4.[0-9] MB; time-outs 0, aborts 0, resets 0" \
+    grapnel nvme bench "$a" --threads 1 --count 1000 --in-flight 64
 }
 
 case_graph() {

@@ -304,6 +304,7 @@ static void case_removal(uint64_t patience)
 static void case_slow(void)
 {
 	uint64_t began = simt_clock_ns(), good = 0;
+	struct gn_store_statistics counted;
 	unsigned char *model = (unsigned char *)malloc(REGION), got[4096];
 	int rc;
 
@@ -328,6 +329,12 @@ static void case_slow(void)
 		check(!memcmp(got, model + good * 512, 512), "what was written is read", good);
 		good++;
 	}
+	gn_store_get_statistics(store, &counted);
+	printf("read time-outs %" PRIu64 ", aborts %" PRIu64 ", resets %" PRIu64 ", reads %" PRIu64 "\n",
+	       counted.read_timeouts, counted.aborts, counted.resets, counted.reads);
+	check(counted.read_timeouts > 0 && counted.aborts >= counted.read_timeouts && counted.resets > 0 &&
+	          counted.reads >= 8,
+	      "time-outs and resets are counted", counted.resets);
 }
 
 int main(int argc, char **argv)

@@ -38,6 +38,7 @@ struct fake_drive {
 	uint32_t stop;
 	uint32_t enabled;
 	uint32_t starts, aborts, shutdowns, deletes, flushes, deallocations, transfers; /* what it was told */
+	uint32_t reads, writes, has_no_log;
 	uint32_t maps;                                                         /* that were not unmapped */
 	uint32_t grants;                                                       /* I/O queue pairs */
 	uint32_t never_ready, fatal, never_stops, loses, vanishes, sick_times; /* how it misbehaves */
@@ -123,6 +124,8 @@ static uint32_t fake_io(struct fake_drive *f, const struct gn_nvme_command *c)
 	if (c->opcode == GN_NVME_FLUSH || c->opcode == GN_NVME_DATASET_MANAGEMENT)
 		return 0;
 	f->transfers++;
+	f->reads += c->opcode == GN_NVME_READ;
+	f->writes += c->opcode == GN_NVME_WRITE;
 	if (c->nsid != 1)
 		return GN_NVME_INVALID_NAMESPACE | GN_NVME_DO_NOT_RETRY;
 	if (c->lba == FAKE_SICK_BLOCK && f->sick_times) {
@@ -169,6 +172,19 @@ static void fake_identify(const struct gn_nvme_command *c)
 	}
 }
 
+/* SMART / Health Information, as the specification places it: numbers of 16 bytes. */
+static void fake_log(struct fake_drive *f, const struct gn_nvme_command *c)
+{
+	const uint64_t units = f->transfers, reads = UINT64_MAX - 4 + f->reads, writes = 7 + f->writes;
+	unsigned char *data = (unsigned char *)fake_memory(c->prp1);
+
+	memset(data, 0, 512);
+	memcpy(data + 32, &units, 8);
+	memcpy(data + 48, &writes, 8);
+	memcpy(data + 64, &reads, 8);
+	memcpy(data + 80, &writes, 8);
+}
+
 static uint64_t fake_cq[FAKE_QUEUES];
 
 static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c, uint32_t *result)
@@ -177,6 +193,11 @@ static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c
 
 	switch (c->opcode) {
 	case GN_ADMIN_IDENTIFY: fake_identify(c); return 0;
+	case GN_ADMIN_GET_LOG_PAGE:
+		if (f->has_no_log || c->nsid != UINT32_MAX || c->lba != (2 | 127u << 16))
+			return GN_NVME_INVALID_OPCODE | GN_NVME_DO_NOT_RETRY;
+		fake_log(f, c);
+		return 0;
 	case GN_ADMIN_SET_FEATURES: *result = (f->grants - 1) * 0x10001; return 0;
 	case GN_ADMIN_CREATE_CQ:
 		fake_cq[id] = c->prp1;

@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <store/nvme/counts.h>
+
 #include "test_nvme_support.h"
 
 /* Until another thread has made it so large. */
@@ -183,6 +185,72 @@ static void late_not_lost(void **state)
 	slowest = simt_clock_ns() - posted > slowest ? simt_clock_ns() - posted : slowest;
 	if (slowest < SECOND / 2) /* this test was late itself otherwise */
 		assert_int_equal(resets, 0);
+	simt_store_release_sys_u32(&fake.loses, 0);
+	close_block();
+}
+
+/* ---- what is counted ---- */
+
+static void expect_counts(const struct gn_store_statistics *got_all, uint64_t read_timeouts,
+                          uint64_t write_timeouts, uint64_t resets)
+{
+	assert_int_equal(got_all->read_timeouts, read_timeouts);
+	assert_int_equal(got_all->write_timeouts, write_timeouts);
+	assert_int_equal(got_all->aborts, read_timeouts + write_timeouts);
+	assert_int_equal(got_all->resets, resets);
+}
+
+/* The drive's counters stand anywhere when the store is opened, and may wrap. */
+static void counts(void **state)
+{
+	struct gn_store_statistics all;
+	struct gn_counts c;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	open_watched(2, 100 * (uint64_t)SECOND);
+	gn_counts_begin(&c, &drive);
+	for (unsigned k = 0; k < 10; k++)
+		assert_int_equal(gn_block_read(&block, k * 512, got, 512, &error), 0);
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(gn_block_write(&block, k * 512, got, 512, &error), 0);
+	fake.sick_times = 2; /* once more than this one is tried */
+	assert_int_equal(gn_block_read(&block, FAKE_SICK_BLOCK * 512, got, 512, &error), 0);
+	fake.sick_times = 100;
+	assert_int_equal(gn_block_read(&block, FAKE_SICK_BLOCK * 512, got, 512, &error), -GN_EIO);
+	memset(&all, 0, sizeof all);
+	gn_counts_get(&c, &block, &watch, &all);
+	assert_int_equal(all.reads, 10 + 3 + 3);
+	assert_int_equal(all.writes, 3);
+	assert_int_equal(all.read_bytes, 512000 * (uint64_t)(10 + 3 + 3 + 3));
+	assert_int_equal(all.written_bytes, 512000 * (uint64_t)3);
+	assert_int_equal(all.retries, 2 + 2);
+	assert_int_equal(all.failed, 1);
+	expect_counts(&all, 0, 0, 0);
+	close_block();
+}
+
+static void time_outs_are_counted(void **state)
+{
+	struct gn_store_statistics all;
+	struct gn_counts c;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	fake.has_no_log = 1;
+	open_watched(2, SECOND / 5);
+	gn_counts_begin(&c, &drive);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	assert_int_equal(gn_block_read(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
+	await_word(&watch.resets, 1);
+	gn_nvmeq_end(&block.host->q, take(&block.host->q)); /* the reset may still have the slots */
+	assert_int_equal(gn_block_write(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
+	await_word(&watch.resets, 2);
+	memset(&all, 0, sizeof all);
+	gn_counts_get(&c, &block, &watch, &all);
+	assert_int_equal(all.failed, 2);
+	assert_int_equal(all.reads + all.writes + all.read_bytes, 0);
+	expect_counts(&all, 1, 1, 2);
 	simt_store_release_sys_u32(&fake.loses, 0);
 	close_block();
 }
@@ -370,6 +438,8 @@ int main(void)
 	    cmocka_unit_test(mute),
 	    cmocka_unit_test(lost_again),
 	    cmocka_unit_test(late_not_lost),
+	    cmocka_unit_test(counts),
+	    cmocka_unit_test(time_outs_are_counted),
 	    cmocka_unit_test(wanted_after_failure),
 	    cmocka_unit_test(no_doorbells_when_failed),
 	    cmocka_unit_test(no_doorbells_in_reset),

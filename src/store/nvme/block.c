@@ -170,8 +170,11 @@ static int run(struct gn_block *b, uint32_t *cid, const struct job *j, uint64_t 
 		else
 			gn_nvmeq_post(q, *cid, j->opcode, j->lba, j->blocks);
 		rc = gn_nvmeq_wait(q, *cid, deadline, &status);
-		if (rc != -GN_EIO || tries == RETRIES || !gn__nvmeq_may_retry(q, *cid))
+		if (rc != -GN_EIO || tries == RETRIES || !gn__nvmeq_may_retry(q, *cid)) {
+			simt_store_relaxed_dev_u64(&b->failed, b->failed + (rc != 0));
 			return rc ? say(b, j->what, j->lba, rc, status, error) : 0;
+		}
+		simt_store_relaxed_dev_u64(&b->retries, b->retries + 1);
 		*cid = gn_nvmeq_renew(q, *cid);
 	}
 }

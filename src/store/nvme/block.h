@@ -23,7 +23,8 @@ struct gn_block {
 	uint32_t created; /* pairs that the controller knows */
 	int apart;        /* the host does not reach the state of kernels' pairs, nor they that of its own */
 	uint64_t timeout_ns;
-	pthread_mutex_t lock; /* one transfer of the host at a time */
+	uint64_t retries, failed; /* commands of the host that were sent again; that ended in an error */
+	pthread_mutex_t lock;     /* one transfer of the host at a time */
 	int open;
 };
 

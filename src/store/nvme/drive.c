@@ -166,9 +166,11 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	uint32_t last;
 	int rc;
 
+	pthread_mutex_lock(&d->lock); /* another thread may ask for the log */
 	gn_drive_free_queue(&d->admin);
 	d->mute = 0;
 	rc = make_admin(d, error);
+	pthread_mutex_unlock(&d->lock);
 	if (rc)
 		return rc;
 	if (gn_cap_command_sets(d->cap) & 1 << 6)

@@ -49,6 +49,12 @@ struct gn_drive_identity {
 	int has_deallocate;
 };
 
+/* What the log page SMART / Health Information says: counted since the drive was made. */
+struct gn_drive_log {
+	uint64_t reads, writes;             /* commands of hosts */
+	uint64_t read_units, written_units; /* of a thousand times 512 bytes, begun ones too */
+};
+
 /* What Identify Namespace says. */
 struct gn_drive_namespace {
 	uint64_t blocks;

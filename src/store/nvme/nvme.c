@@ -8,6 +8,7 @@
 
 #include <simt/machine.h>
 #include <store/controller/pairs.h>
+#include <store/nvme/counts.h>
 #include <store/nvme/watch.h>
 #include <store/store.h>
 
@@ -16,6 +17,7 @@ struct nvme_store {
 	struct gn_nvme_device device;
 	struct gn_block block;
 	struct gn_watch watch;
+	struct gn_counts *counts;
 	struct gn_nvmeq *queues; /* [block.count], and the host's, in device memory */
 };
 
@@ -138,6 +140,10 @@ static int open_block(struct nvme_store *n, const struct gn_store_settings *sett
 	b->drive = &n->device.drive;
 	b->nsid = settings->nsid;
 	b->timeout_ns = settings->options.timeout_ns;
+	n->counts = (struct gn_counts *)calloc(1, sizeof *n->counts);
+	if (!n->counts)
+		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory", b->drive->name);
+	gn_counts_begin(n->counts, b->drive);
 	rc = simt__register_registers(n->base.machine, b->drive->registers, b->drive->register_bytes, &reach,
 	                              error);
 	if (rc)
@@ -160,6 +166,7 @@ static void nvme_close(struct gn_store *store)
 	gn_watch_stop(&n->watch);
 	gn_block_close(&n->block);
 	simt_free(n->base.machine, n->queues);
+	free(n->counts);
 	if (n->block.reach)
 		simt_unregister(n->base.machine, n->device.drive.registers, n->device.drive.register_bytes);
 	gn_nvme_device_close(&n->device);
@@ -207,6 +214,13 @@ static int nvme_flush(struct gn_store *store, struct gn_error *error)
 	return gn_block_flush(&nvme_of(store)->block, error);
 }
 
+static void nvme_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
+{
+	const struct nvme_store *n = (const struct nvme_store *)store;
+
+	gn_counts_get(n->counts, &n->block, &n->watch, statistics);
+}
+
 const struct gn_store_ops gn_store_nvme = {"nvme",
                                            GN_OPTION_RO | GN_OPTION_QUEUES | GN_OPTION_DEPTH |
                                                GN_OPTION_TIMEOUT | GN_OPTION_TRANSFER | GN_OPTION_NAMESPACE,
@@ -216,5 +230,5 @@ const struct gn_store_ops gn_store_nvme = {"nvme",
                                            nvme_read,
                                            nvme_write,
                                            nvme_flush,
-                                           NULL,
+                                           nvme_statistics,
                                            NULL};

@@ -63,6 +63,7 @@ static inline uint64_t gn_cap_least_page(uint64_t cap)
 enum {
 	GN_ADMIN_DELETE_SQ = 0x00,
 	GN_ADMIN_CREATE_SQ = 0x01,
+	GN_ADMIN_GET_LOG_PAGE = 0x02,
 	GN_ADMIN_DELETE_CQ = 0x04,
 	GN_ADMIN_CREATE_CQ = 0x05,
 	GN_ADMIN_IDENTIFY = 0x06,
@@ -72,5 +73,6 @@ enum {
 
 enum { GN_IDENTIFY_NAMESPACE = 0, GN_IDENTIFY_CONTROLLER = 1, GN_IDENTIFY_ACTIVE = 2 };
 enum { GN_FEATURE_QUEUES = 7 };
+enum { GN_LOG_HEALTH = 2 };
 
 #endif

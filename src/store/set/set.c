@@ -224,6 +224,11 @@ void gn_set_statistics(const struct gn_store *store, struct gn_store_statistics 
 		statistics->read_bytes += one.read_bytes;
 		statistics->written_bytes += one.written_bytes;
 		statistics->failed += one.failed;
+		statistics->retries += one.retries;
+		statistics->read_timeouts += one.read_timeouts;
+		statistics->write_timeouts += one.write_timeouts;
+		statistics->aborts += one.aborts;
+		statistics->resets += one.resets;
 	}
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <store/nvme/counts.h>
+
+#define UNIT_BYTES 512000u /* the drive counts bytes in thousands of 512 */
+
+void gn_counts_begin(struct gn_counts *c, struct gn_drive *d)
+{
+	c->has_log = !gn_drive_log_counts(d, &c->first, NULL);
+	c->last = c->first;
+}
+
+void gn_counts_get(struct gn_counts *c, const struct gn_block *b, const struct gn_watch *w,
+                   struct gn_store_statistics *statistics)
+{
+	struct gn_drive *d = b->drive;
+
+	/* During a reset the drive tells nothing. */
+	if (c->has_log && !simt_load_acquire_dev_u32(&d->resetting) && !simt_load_acquire_dev_u32(&d->failed))
+		gn_drive_log_counts(d, &c->last, NULL);
+	statistics->reads += c->last.reads - c->first.reads;
+	statistics->writes += c->last.writes - c->first.writes;
+	statistics->read_bytes += (c->last.read_units - c->first.read_units) * UNIT_BYTES;
+	statistics->written_bytes += (c->last.written_units - c->first.written_units) * UNIT_BYTES;
+	statistics->failed += simt_load_relaxed_dev_u64(&b->failed);
+	statistics->retries += simt_load_relaxed_dev_u64(&b->retries);
+	statistics->read_timeouts += simt_load_relaxed_dev_u64(&w->read_timeouts);
+	statistics->write_timeouts += simt_load_relaxed_dev_u64(&w->write_timeouts);
+	statistics->aborts += simt_load_relaxed_dev_u64(&w->aborts);
+	statistics->resets += simt_load_acquire_dev_u32(&w->resets);
+}
