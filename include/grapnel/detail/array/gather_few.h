@@ -28,7 +28,8 @@ enum { GN__FEW_TURNS = 16, GN__TURN_LOG2 = 16 /* ns of a turn */ };
  */
 SIMT_FN uint32_t gn__few_lanes(uint32_t row_bytes, uint32_t unit, uint32_t width)
 {
-	const uint32_t most = row_bytes > GN__AT_ONCE * SIMT_LINE ? width : SIMT_LINE / unit;
+	const uint32_t line = SIMT_LINE, at_once = GN__AT_ONCE;
+	const uint32_t most = row_bytes > at_once * line ? width : line / unit;
 	uint32_t lanes = 1;
 
 	while (lanes * unit < row_bytes && lanes < most && lanes < width)
