@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * A sort saves fetches if two rows of a batch that follow each other lie closer together than that. It takes
- * longer than the rows of a batch up to FEW_ROWS (docs/performance.md). Longer rows are moved by whole warps.
+ * A sort gains little if two rows of a batch that follow each other lie farther apart than that, and it takes
+ * longer than a batch of up to FEW_ROWS rows of 256 bytes (docs/performance.md, "Batches of few rows").
+ * Longer rows are moved by whole warps.
  */
 enum { FAR_APART_LOG2 = 16, FEW_ROWS = 1 << 16, MOST_ELEMENTS = 1024, MOST_BYTES = 4096 };
 

@@ -47,13 +47,21 @@ static inline void gn__few_fill(struct gn__job *j, const struct gn_array *a, con
 	j->lanes = gn__few_lanes(j->row_bytes, j->unit, warp_width);
 }
 
-/*
- * Does a batch bring in the pages that it misses?
- * @given_out  places of the followers' hand
- */
-SIMT_FN int gn__few_admits(const struct gn_array *a, uint32_t turn, uint32_t given_out)
+/* Does a batch bring in the pages that it misses? A thread asks when it first misses one, and keeps the
+ * answer. */
+enum gn__few_turn { GN__FEW_UNKNOWN, GN__FEW_LEAVES, GN__FEW_BRINGS };
+
+SIMT_FN int gn__few_brings(const struct gn_cache_view *c, enum gn__few_turn *turn)
 {
-	return !(gn__stir(turn) % GN__FEW_TURNS) || given_out < gn__hand_frames(a->pages.cache, GN_FOLLOWERS);
+	const uint32_t number = (uint32_t)(simt_clock_ns() >> GN__TURN_LOG2);
+
+	if (*turn == GN__FEW_UNKNOWN)
+		*turn = !(gn__stir(number) % GN__FEW_TURNS) ||
+		                simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
+		                    gn__hand_frames(c, GN_FOLLOWERS)
+		            ? GN__FEW_BRINGS
+		            : GN__FEW_LEAVES;
+	return *turn == GN__FEW_BRINGS;
 }
 
 /* Copy the lane's units of a chunk. unit is a constant at every call. Returns all bits, combined by |. */
@@ -83,13 +91,13 @@ SIMT_INLINE_FN uint64_t gn__few_copy(const struct gn__job *j, char *to, const ch
  * is, for all sectors of the chunk.
  */
 struct gn__few_place {
-	const char *from; /* NULL: not without waiting */
+	const char *from; /* NULL: by scalar reads */
 	uint64_t *word;   /* not NULL: from is in a frame, and the word must be validated behind the loads */
 	uint64_t seen;
 };
 
 SIMT_INLINE_FN struct gn__few_place gn__few_look(const struct gn__job *j, const struct gn__chunk *p,
-                                                 int admits)
+                                                 enum gn__few_turn *turn)
 {
 	const struct gn__pages *pages = &j->array.pages;
 	const struct gn_hold h = gn__page_snapshot_direct(pages, p->page, GN__LEADING);
@@ -112,15 +120,17 @@ SIMT_INLINE_FN struct gn__few_place gn__few_look(const struct gn__job *j, const 
 			return there;
 	}
 	/* The store has every write from before the batch. The loads are behind the word (R6). */
-	if (!admits)
+	if (!gn__few_brings(pages->cache, turn))
 		there.from = j->memory + p->from + (now & pages->zero);
 	there.word = 0;
 	return there;
 }
 
-/* Load a chunk if that takes no pin. Returns 1; or 0: read it by gn__few_read. */
-SIMT_INLINE_FN int gn__few_chunk(const struct gn__job *j, char *to, const struct gn__chunk *p, int admits,
-                                 uint32_t unit)
+enum gn__few_found { GN__FEW_MISSED, GN__FEW_HIT, GN__FEW_AROUND };
+
+/* Load a chunk if that takes no pin. GN__FEW_MISSED: read the row by gn__few_read. */
+SIMT_INLINE_FN enum gn__few_found gn__few_chunk(const struct gn__job *j, char *to, const struct gn__chunk *p,
+                                                enum gn__few_turn *turn, uint32_t unit)
 {
 	const struct gn_array *a = &j->array;
 	struct gn__few_place there;
@@ -128,26 +138,31 @@ SIMT_INLINE_FN int gn__few_chunk(const struct gn__job *j, char *to, const struct
 
 	if (a->memory) {
 		gn__few_copy(j, to, a->memory + p->from, p->bytes, unit);
-		return 1;
+		return GN__FEW_HIT;
 	}
-	there = gn__few_look(j, p, admits);
+	there = gn__few_look(j, p, turn);
 	if (!there.from)
-		return 0;
+		return GN__FEW_MISSED;
 	now = gn__few_copy(j, to, there.from, p->bytes, unit);
-	if (!there.word) {
-		if (gn__lane_at(j) == 0)
-			gn__count_bypass(a);
-		return 1;
-	}
+	if (!there.word)
+		return GN__FEW_AROUND;
 	now = gn__page_reload(there.word, now, a->pages.zero);
 	if (!gn__word_validate(there.seen, now))
-		return 0;
-	if (gn__lane_at(j) == 0) {
-		if (simt_unlikely(!(now & GN__WORD_REF)))
-			simt_reduce_or_relaxed_dev_u64(there.word, GN__WORD_REF);
-		gn__count_hits(&a->pages, 1);
-	}
-	return 1;
+		return GN__FEW_MISSED;
+	if (gn__lane_at(j) == 0 && simt_unlikely(!(now & GN__WORD_REF)))
+		simt_reduce_or_relaxed_dev_u64(there.word, GN__WORD_REF);
+	return GN__FEW_HIT;
+}
+
+/* Count a chunk as its group's first lane has found it. */
+SIMT_FN void gn__few_count(const struct gn__job *j, enum gn__few_found found)
+{
+	if (!j->array.pages.counting || gn__lane_at(j))
+		return;
+	if (found == GN__FEW_HIT)
+		gn__count_hits(&j->array.pages, 1);
+	else
+		gn__count_bypass(&j->array);
 }
 
 SIMT_INLINE_FN void gn__element_put(char *to, const uint64_t value[2], uint32_t size)
@@ -183,9 +198,10 @@ SIMT_NOINLINE_FN void gn__few_read(const struct gn__job *j, char *to, uint64_t r
 }
 
 /* Gather one row; the lanes of its group call it. unit is a constant at every call. */
-SIMT_INLINE_FN void gn__few_row(const struct gn__job *j, uint64_t position, uint64_t row, int admits,
-                                uint32_t unit)
+SIMT_INLINE_FN void gn__few_row(const struct gn__job *j, uint64_t position, uint64_t row,
+                                enum gn__few_turn *turn, uint32_t unit)
 {
+	const uint32_t group = gn__group_mask(j);
 	char *to = j->rows + position * j->row_bytes;
 	uint32_t done = 0;
 
@@ -196,31 +212,30 @@ SIMT_INLINE_FN void gn__few_row(const struct gn__job *j, uint64_t position, uint
 	}
 	while (done < j->row_bytes) {
 		const struct gn__chunk p = gn__chunk_of(j, row, done);
-		const int missed = !gn__few_chunk(j, to + done, &p, admits, unit);
+		const enum gn__few_found found = gn__few_chunk(j, to + done, &p, turn, unit);
 
-		/* each lane has looked for itself; scalar reads divide the row in another way */
-		if (simt_unlikely(simt_ballot(gn__group_mask(j), missed))) {
+		/* each lane has looked for itself */
+		if (simt_unlikely(simt_ballot(group, found == GN__FEW_MISSED))) {
+			/* scalar reads divide the row in another way: their stores come behind all others */
+			simt_warp_sync(group);
 			SIMT_COLD(gn__few_read)(j, to, row);
 			return;
 		}
+		gn__few_count(j, found);
 		done += p.bytes;
 	}
 }
 
 SIMT_INLINE_FN void gn__few_rows(const struct gn__job *j, uint32_t unit)
 {
-	const uint32_t turn = (uint32_t)(simt_clock_ns() >> GN__TURN_LOG2);
 	const uint64_t step = simt_global_threads() / j->lanes;
 	uint64_t k = simt_global_thread() / j->lanes, row = k < j->count ? j->index[k] : 0;
-	/* asked for beside the first row's number, so that it is there when the row's page is absent */
-	const uint32_t given_out =
-	    j->array.memory ? 0
-	                    : simt_load_relaxed_dev_u32(&j->array.pages.cache->shared->hand[GN_FOLLOWERS].at);
+	enum gn__few_turn turn = GN__FEW_UNKNOWN;
 
 	for (; k < j->count; k += step) {
 		const uint64_t next = k + step < j->count ? j->index[k + step] : 0;
 
-		gn__few_row(j, k, row, !j->array.memory && gn__few_admits(&j->array, turn, given_out), unit);
+		gn__few_row(j, k, row, &turn, unit);
 		row = next;
 	}
 }
