@@ -9,12 +9,12 @@
  * A script is a thread's steps: a letter and a page, for the letters of holds a second page. r reads and w
  * writes, c reads by a cursor, v as [] of a view, q by the value form, l writes half a word, a adds, s
  * compares and swaps, p prefetches, h holds, k holds and writes, d holds two, f flushes a frame, o
- * overwrites, b begins a page and reads another before it asks, t begins two, n gives up what it began. e
- * reads the second word, x the third.
+ * overwrites, b begins a page and reads another before it asks, t begins two, n gives up what it began, g
+ * gathers a row. e reads the second word, x the third.
  */
 static uint32_t parse(struct step *step, const char *script)
 {
-	static const char letters[] = "rwcqlasphkdfobtnv";
+	static const char letters[] = "rwcqlasphkdfobtngv";
 	const struct step *first = step;
 
 	for (; *script; step++) {
@@ -227,6 +227,14 @@ static const struct small small[] = {
      1, 0, 2, 3, GN_CLOCK, 0, 0, {"r0e0", "r0r1", "r2"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: by faults, a page is read in order",
      3, 0, 1, 2, GN_FIFO, 0, 0, {"r0e0x0", "x0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: few rows, a page leaves and comes back",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"r1r0", "g0g0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: few rows, a writer and an evictor",
+     2, 0, 1, 2, GN_FIFO, 0, 0, {"w0", "g0", "e1"}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: few rows, a writer of a sector in motion",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"w0w0", "g0g0", 0}, 1, 1, 3, 0, 0, 0, 0, BY_FAULTS},
+    {"direct, 1 frame: few rows, pages are brought in",
+     3, 0, 1, 2, GN_FIFO, 0, 0, {"g0g1", "w0w1", 0}, 1, 0, 3, 0, 0, 0, 0, BY_FAULTS},
     {"direct, 1 frame: blocks, a writer and a reader of one page",
      3, 0, 1, 2, GN_FIFO, 0, 0, {"w0r0", "w0r0", 0}, 1, 0, 3, 0, 0, 0, 0, BY_BLOCKS},
     {"direct, 1 frame: blocks, the last page is written whole",

@@ -75,6 +75,7 @@ SIMT_FN struct simt__element trial_load_lines(uint32_t mask, uint32_t wants, voi
                                               struct simt__element ask);
 
 #include <grapnel/array.h>
+#include <grapnel/detail/array/gather_few.h>
 #include <grapnel/detail/array/recent.h>
 
 enum op {
@@ -94,6 +95,7 @@ enum op {
 	OP_BEGIN,     /* begin a page, read another, ask */
 	OP_BEGIN_TWO, /* begin two, ask for both in turn */
 	OP_CANCEL,    /* begin a page, read another, give it up */
+	OP_FEW,       /* gather a row of two words as batches of few rows are */
 	OPS,
 	OP_RECENT = OPS /* in scripts only */
 };

@@ -119,6 +119,38 @@ SIMT_FN void read_halves(struct user *u, uint32_t element)
 		check_failure(t, code_kept(t));
 }
 
+/*
+ * The row of two words with this element, as a lane of gn__gather_few that is a group of its own. Every
+ * second thread brings in no page. 0 is no element, so a failure shows.
+ */
+SIMT_FN void gather_row(struct user *u, uint32_t element)
+{
+	struct trial *t = u->t;
+	const uint64_t row = element / 2;
+	uint64_t value[2] = {0, 0};
+	const struct gn_batch batch = {&row, value, 1, 2, 0};
+	const struct reading reading[2] = {begin_read(t, element & ~1u), begin_read(t, element | 1)};
+	enum gn__few_turn turn = u->id & 1 ? GN__FEW_LEAVES : GN__FEW_BRINGS;
+	struct gn__job job;
+
+	gn__few_fill(&job, &t->array, &batch, 1);
+	gn__few_row(&job, 0, row, &turn, sizeof *value);
+	for (uint32_t k = 0; k < 2; k++) {
+		if (value[k])
+			end_read(t, &reading[k], value[k]);
+		else
+			check_failure(t, code_kept(t));
+	}
+}
+
+SIMT_FN void gather_one(struct user *u, uint32_t element)
+{
+	if (u->t->array.pages.backing && (element | 1) < u->t->array.count)
+		gather_row(u, element);
+	else
+		read_one(u, element, OP_READ);
+}
+
 SIMT_FN uint64_t begin_write(struct trial *t, uint32_t element)
 {
 	uint32_t number = ++t->last[element];
@@ -465,6 +497,7 @@ SIMT_FN void take_step(struct user *u, const struct step *s)
 	case OP_BEGIN:
 	case OP_BEGIN_TWO:
 	case OP_CANCEL: begin_pages(u, s); break;
+	case OP_FEW: gather_one(u, element_of(u->t, s)); break;
 	default: flush_one(u->t, s->page);
 	}
 }

@@ -27,6 +27,8 @@ detail/array/cursor.h|s/if (simt_likely(gn__cursor_stays(c, all, count)))/if (1)
 detail/array/recent.h|/gn__recent_take(const/,/^}/{s/gn__load_element(value,/gn__load_element((uint64_t *)to,/;s/memcpy(to, value, size);//;}|a view's read that fails returns another page's data
 detail/array/recent.h|/gn__recent_take(const/,/^}/s/!gn__word_validate_whole(g.seen, now)/!(now \& GN__WORD_VALID)/|a view takes any page for the one that it remembers
 detail/array/read.h|/gn__read_value(const/,/^}/s/GN__WORD_VALID/GN__WORD_HELD/|a read takes a page in parts for a whole one
+detail/array/gather_few.h|/gn__few_chunk(const/,/^}/s/if (!gn__word_validate(.*/if (0)/|a gathered row is not validated
+detail/array/gather_few.h|/gn__few_look(const/,/^}/s/if (!(wanted & ~gn__sector_valid(sectors)))/if (wanted \& gn__sector_valid(sectors))/|a row of which parts are there is read from its frame
 detail/cache/page.h|/gn__page_can_pin(uint64_t/,/^}/s/!(seen & GN__WORD_BUSY) && //|a page is pinned that is being written back
 detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/GN__WORD_DIRTY/0/|a hit for writing does not make the page dirty
 detail/cache/group.h|/gn__group_try(const/,/^}/s/ . GN__WORD_DIRTY//|a write does not make the page dirty
