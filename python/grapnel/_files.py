@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Sequence
 
+    import numpy
+
 
 def load(source: Any, dtype: Any = None, shape: "Sequence[int] | int" = -1, *, columns: "Sequence[str] | None" = None,
          where: str = "host", **how: Any) -> Array:
@@ -23,7 +25,9 @@ def load(source: Any, dtype: Any = None, shape: "Sequence[int] | int" = -1, *, c
         source: a NumPy array or tensor, which is copied to host memory; a file ``.npy``; a file ``.parquet`` (with
             pyarrow), whose columns become the columns of the rows; another file, whose numbers are those of dtype; or a
             URI of a store, such as ``"host:8G"``.
-        dtype, shape: of the numbers of a file that does not say it.
+        dtype, shape: of the numbers of a file that does not say it. Those of a file ``.npy`` must be the file's. A
+            Parquet file's numbers are made to be of dtype, by default of a type for all columns: floats are rounded,
+            but no integer is changed; OverflowError says which one the type has not.
         columns: of a Parquet file: numbers, or lists of a fixed size; None: all.
         where: ``"host"``: a file is copied to host memory; ``"file"``: it is read where it is. A Parquet file is always
             copied, because its rows are compressed.
@@ -37,11 +41,11 @@ def load(source: Any, dtype: Any = None, shape: "Sequence[int] | int" = -1, *, c
         return _open.array(source, dtype=dtype, **how)
     path = os.fspath(source)
     if path.endswith(".parquet"):
-        return _parquet(path, dtype, columns, how)
+        return _parquet(path, dtype, shape, columns, how)
     if columns is not None:
         raise ValueError(f"{path} has no columns to choose from; leave out columns")
     if path.endswith(".npy"):
-        return _npy(path, where, how)
+        return _npy(path, dtype, shape, where, how)
     if dtype is None:
         raise ValueError(f"{path} does not say of what type its numbers are; give dtype, and shape")
     if not os.path.exists(path) and ":" in path:
@@ -88,7 +92,7 @@ def _read(file: Any, offset: int, bytes: int, store: Any) -> None:
             got += read
 
 
-def _npy(path: str, where: str, how: dict) -> Array:
+def _npy(path: str, given: Any, given_shape: Any, where: str, how: dict) -> Array:
     from numpy.lib import format
 
     with open(path, "rb") as file:
@@ -98,10 +102,19 @@ def _npy(path: str, where: str, how: dict) -> Array:
         offset = file.tell()
     if fortran and len(shape) > 1:
         raise ValueError(f"{path} has its numbers column by column; save numpy.ascontiguousarray(...)")
+    if given is not None and Kind(given).numpy != dtype:
+        raise ValueError(f"{path} has numbers of type {dtype}, not {given}; leave out dtype, or save the file anew")
+    _same_shape(path, given_shape, shape)
     return _numbers(path, dtype, shape, offset, where, how)
 
 
-def _parquet(path: str, dtype: Any, columns: Any, how: dict) -> Array:
+def _same_shape(path: str, given: Any, shape: "tuple[int, ...]") -> None:
+    """Refuse a shape that was given and is not the file's; -1 alone is what stands there if none is given."""
+    if given != -1 and whole_shape(given, prod(shape)) != shape:
+        raise ValueError(f"{path} has shape {shape}, not {given}; leave out shape")
+
+
+def _parquet(path: str, dtype: Any, given_shape: Any, columns: Any, how: dict) -> Array:
     try:
         import pyarrow.parquet
     except ImportError:
@@ -112,22 +125,55 @@ def _parquet(path: str, dtype: Any, columns: Any, how: dict) -> Array:
         schema = file.schema_arrow
         names = list(schema.names if columns is None else columns)
         widths = [_width(path, schema.field(name)) for name in names]
-        kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(
-            *(_element(schema.field(name).type).to_pandas_dtype() for name in names))
+        kind = _common(path, dtype, {name: numpy.dtype(_element(schema.field(name).type).to_pandas_dtype())
+                                     for name in names})
         rows = file.metadata.num_rows
         shape = (rows,) if widths == [0] else (rows, sum(max(width, 1) for width in widths))
+        _same_shape(path, given_shape, shape)
         array = _open.open(f"host:{max(1, int(numpy.prod(shape))) * kind.itemsize}", kind, shape, **how)
         try:
             first = 0
             for batch in file.iter_batches(1 << 16, columns=names):
-                piece = numpy.concatenate([_values(path, batch.column(name), width) for name, width in
-                                           zip(names, widths)], axis=1).astype(kind).reshape(-1, *shape[1:])
+                piece = numpy.concatenate([_cast(path, name, _values(path, batch.column(name), width), kind)
+                                           for name, width in zip(names, widths)], axis=1).reshape(-1, *shape[1:])
                 array.store.write(first * piece[0].nbytes, piece)
                 first += len(piece)
         except BaseException:
             array.discard()
             raise
     return array
+
+
+def _common(path: str, dtype: Any, there: dict) -> "numpy.dtype":
+    """The type of the rows: dtype, or one for all columns. there: the type of each column."""
+    import numpy
+
+    kind = Kind(dtype).numpy if dtype is not None else numpy.result_type(*there.values())
+    if kind is None or kind.kind not in "iufc":
+        raise TypeError(f"{path}: rows of a Parquet file cannot be of type {dtype}; give a type of numbers that NumPy has")
+    for name, has in there.items():
+        if has.kind == "f" and kind.kind in "iu":
+            raise TypeError(f"{path}: column {name!r} has numbers of type {has}, which {kind} cannot hold; give a type of "
+                            "floating-point numbers, or choose other columns")
+    if dtype is None and kind.kind == "f" and all(has.kind in "iu" for has in there.values()):
+        raise TypeError(f"{path}: no type of integers holds both int64 and uint64; give dtype, or choose columns")
+    return kind
+
+
+def _cast(path: str, name: str, values: Any, kind: "numpy.dtype") -> Any:
+    """Values of a column as that type. Integers stay what they are, and floats finite; else OverflowError."""
+    import numpy
+
+    with numpy.errstate(over="ignore"):
+        cast = values.astype(kind)
+    if values.dtype.kind == "f":
+        wrong = numpy.isinf(cast) & ~numpy.isinf(values)
+    else:  # every integer of 64 bits is exact as long double
+        wide = numpy.longdouble
+        wrong = cast.astype(numpy.result_type(kind, wide), copy=False) != values.astype(wide)
+    if wrong.any():
+        raise OverflowError(f"{path}: column {name!r} has {values[wrong][0]}, which {kind} cannot hold; give another dtype")
+    return cast
 
 
 def _element(kind: Any) -> Any:

@@ -63,6 +63,20 @@ def test_files_that_do_not_fit(tmp_path, rows, what, how, why):
         load(rows, shape=(3000,))
 
 
+def test_an_npy_file_says_what_it_has(tmp_path, rows):
+    np.save(tmp_path / "x.npy", rows)
+    for dtype, shape in [("f4", (500, 6)), (np.float32, (-1, 6)), (torch.float32, (500, -1)), (None, -1)]:
+        with load(tmp_path / "x.npy", dtype, shape, machine=MACHINE) as array:
+            assert array.shape == rows.shape and np.array_equal(array[:], rows)
+    for where in "host", "file":
+        for dtype in "f2", "i4", ">f4", torch.bfloat16:
+            with pytest.raises(ValueError, match="float32"):
+                load(tmp_path / "x.npy", dtype, machine=MACHINE, where=where)
+        for shape in 3000, (-1,), (500, 7), (600, -1), (1000, 3):
+            with pytest.raises(ValueError, match="500, 6"):
+                load(tmp_path / "x.npy", shape=shape, machine=MACHINE, where=where)
+
+
 def test_parquet(tmp_path, rows):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed, so no Parquet file was tested")
     import pyarrow.parquet as pq
@@ -81,6 +95,37 @@ def test_parquet(tmp_path, rows):
         load(tmp_path / "t.parquet", machine=MACHINE)
     with pytest.raises(ValueError, match="without a value"):
         load(tmp_path / "t.parquet", columns=["lack"], machine=MACHINE)
+    with pytest.raises(ValueError, match="500, 6"):
+        load(tmp_path / "t.parquet", shape=(3000,), columns=["x"], machine=MACHINE)
+
+
+BIG = 2**53 + 1  # the least integer that float64 has not
+
+
+@pytest.mark.parametrize("columns, dtype, what", [
+    ("i", None, np.int64), ("u", None, np.uint64), ("u", "u8", np.uint64), ("is", None, np.int64), ("s", "f2", np.float16),
+    ("s", "u1", np.uint8), ("f", "f8", np.float64), ("f", "f4", np.float32), ("s", "c8", np.complex64),
+    ("s", torch.float32, np.float32), ("us", "i8", "18446744073709551615, which int64"), ("i", "u8", "-9223372036854775808"),
+    ("i", "i4", f"'i' has {BIG}, which int32"), ("s", "i1", "200, which int8"), ("i", "f8", str(BIG)),
+    ("u", "f8", "18446744073709551615"), ("if", None, str(BIG)), ("i", "f2", "which float16"), ("f", "f2", "1e.30, which float16"),
+    ("iu", None, "no type of integers"), ("f", "i8", "'f' has numbers of type float64"), ("s", "bool", "bool"),
+    ("s", "M8[s]", "M8"), ("s", torch.bfloat16, "bfloat16")])
+def test_numbers_of_parquet_stay_what_they_are(tmp_path, columns, dtype, what):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed, so no Parquet file was tested")
+    import pyarrow.parquet as pq
+
+    has = {"i": np.array([1, 2, BIG, -2**63], "i8"), "u": np.array([1, 2, 3, 2**64 - 1], "u8"),
+           "s": np.array([0, 1, 2, 200], "i8"), "f": np.array([1.5, np.inf, np.nan, 1e30])}
+    pq.write_table(pa.table(has), tmp_path / "t.parquet")
+    if isinstance(what, str):
+        with pytest.raises(TypeError if "type" in what or what[0] in "bM" else OverflowError, match=what):
+            load(tmp_path / "t.parquet", dtype, columns=list(columns), machine=MACHINE)
+        return
+    with load(tmp_path / "t.parquet", dtype, columns=list(columns), machine=MACHINE) as array:
+        assert array.dtype == what
+        got = np.atleast_2d(array[:].T)
+        for name, values in zip(columns, got):
+            assert np.array_equal(values, has[name].astype(what), equal_nan=values.dtype.kind == "f")
 
 
 # ---- features ----
