@@ -6,7 +6,8 @@
 
 The table lies in host memory, or in a file. Half of the rows that a batch asks for are in the first tenth of the table, which is
 fetched into the cache before. The cache has an eighth of the table. The rows that come are checked. Where matplotlib is found,
-a plot shows what the cache has fetched: from a file pages come and go, from host memory other rows are read alone.
+a plot shows what the cache has fetched: from a file pages come and go. From host memory cpu reads the other rows alone. On a GPU
+batches of few rows also fill the cache while it has free pages, and later now and then (docs/python.md, "Arrays").
 
 Expected output, with about these numbers:
     100000 rows of 256 bytes, host memory; a cache of 3 MiB
@@ -98,7 +99,7 @@ def main():
     table, where = make_table(options)
     with table:
         print(f"{options.rows} rows of 256 bytes, {where}; a cache of {table.cache.stats()['frame_bytes'] >> 20} MiB")
-        table.prefetch(0, options.rows // 10)  # gathers from host memory leave the cache as it is
+        table.prefetch(0, options.rows // 10)  # on cpu, gathers from host memory leave the cache as it is
         points = (look_up if options.machine == "cpu" else look_up_tensors)(table, options)
         counted = table.stats()["cache"]
         print(f"{options.batches} batches of {options.batch} rows are right; the cache counted {counted['hits']} hits and "
