@@ -99,6 +99,9 @@ class InSlots(Step):
     def counted(self):
         return self.slots.stats()["fetched"]
 
+    def host_microseconds(self):
+        """None: the host has no part in a layer."""
+
 
 class OnHost(Step):
     """What a program does without slots."""
@@ -107,6 +110,7 @@ class OnHost(Step):
         super().__init__(where, trace, slab.shape[1:])
         self.slab, self.copies = slab, where.stream()
         self.fetched, self.item, self.place = 0, weights.unbind(0), slab.unbind(0)
+        self.host_seconds, self.layers_begun = 0.0, 0
         self.routing = where.pinned(*self.items.shape, dtype=torch.int64)
         self.upload = where.pinned(len(self.items), 2, self.items.shape[1], dtype=torch.int32)
         self.numbers = self.upload.to(where.device)  # of each layer: slot and missed of each pair
@@ -136,7 +140,7 @@ class OnHost(Step):
     def find(self, items):
         """Slots for the items of a layer, and the copies that bring them. The oldest leave; none of them is of this step."""
         slot_of, missing = self.slot_of, []
-        for item in dict.fromkeys(items):
+        for item in dict.fromkeys(items):  # all hits become the youngest before a miss takes the place of the oldest
             if item in slot_of:
                 slot_of.move_to_end(item)
             else:
@@ -175,10 +179,20 @@ class OnHost(Step):
         if self.told:
             told = self.read(self.routing, self.items)
         for k in range(len(self.items)):
-            self.layer(k, told[k] if self.told else self.read(self.routing[k], self.items[k]))
+            items = told[k] if self.told else self.read(self.routing[k], self.items[k])
+            began = time.perf_counter()
+            self.layer(k, items)
+            self.host_seconds += time.perf_counter() - began
+            self.layers_begun += 1
 
     def counted(self):
         return self.fetched
+
+    def host_microseconds(self):
+        """Of a layer: what the host finds out and gives to the GPU, since the last call; without the wait for the routing."""
+        took, self.host_seconds = self.host_seconds, 0.0
+        count, self.layers_begun = self.layers_begun, 0
+        return 1e6 * took / count if count else 0.0
 
 
 def measure(where, way, first, steps, results):
@@ -186,13 +200,15 @@ def measure(where, way, first, steps, results):
     for step in range(0 if way.keeps else first - 1, first):
         way.run(step)
     where.wait()
+    way.host_microseconds()
     before, began = way.counted(), time.perf_counter()
     for step in range(first, first + steps):
         way.run(step)
         results[step].copy_(way.layers.x)
     where.wait()
     took = time.perf_counter() - began
-    return {"seconds": took / steps, "fetched": (way.counted() - before) / steps}
+    return {"seconds": took / steps, "fetched": (way.counted() - before) / steps,
+            "host_microseconds_a_layer": way.host_microseconds()}
 
 
 def resident_seconds(where, way):
@@ -243,11 +259,16 @@ def fill(where, weights, scale):
         weights[k:k + EXPERTS].copy_(torch.randn(weights[k:k + EXPERTS].shape, dtype=weights.dtype, device=where.device) * scale)
 
 
+def busy(way):
+    took = way["host_microseconds_a_layer"]
+    return "" if took is None else f", {took:.0f} us of the host a layer"
+
+
 def show(row, link, item_bytes):
     for name in ("slots", "host LRU", "host LRU, told before", "streaming"):
         took, bound = row[name]["seconds"], row[name]["fetched"] * item_bytes / link
         print(f"  {row['tokens']} tokens, {name:22} {1e3 * took:8.3f} ms a step, {row[name]['fetched']:6.1f} experts fetched, "
-              f"{bound / took:.3f} of the link")
+              f"{bound / took:.3f} of the link{busy(row[name])}")
     print(f"  {row['tokens']} tokens, all resident          {1e3 * row['resident_seconds']:8.3f} ms a step; from plain operators "
           f"{row['from_plain']:.2g}", flush=True)
 
