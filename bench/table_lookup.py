@@ -7,13 +7,19 @@ whole step: a gather of 8192 rows, sums of bags of 32 rows, and a matrix product
 but the threads of the store, which read the pages that kernels ask for. Row numbers are drawn uniformly, and by Zipf's law over
 the whole table. Beside it is what works without Grapnel, but not in a graph: numpy.memmap, torch.index_select by all cores, and a
 copy; with the file's pages dropped from the system's memory before (as the store's reads bypass it), and kept there (`warm`),
-where the file is no more than host memory. All rows and all results are compared with those that must come.
+where the file is no more than host memory. The system drops no page that is mapped: so each cold batch has a mapping of its own, and
+mincore must find none of the file's pages before it. All rows and all results are compared with those that must come.
+
+The two do not begin alike: the cache keeps an eighth of the table from one replay to the next, but the mapped file begins cold. Of
+uniform rows that is an eighth of the reads, and the claim is about them. Of rows by Zipf's law the cache has most, so that this
+comparison is printed without a claim.
 
     bench/table_lookup.py [--machine cuda|cpu] [--file PATH] [--data 4G] [--replays 40] [--json OUT]
 
 It needs the wheel with CUDA and PyTorch with CUDA. The file is made, and removed at the end. Rows of host memory are in
 bench/python_rows.py.
 """
+import ctypes
 import mmap
 import os
 import sys
@@ -92,15 +98,22 @@ def in_graph(where, array, step, batches, warm):
             "fetched_bytes": (after["fetched_bytes"] - before["fetched_bytes"]) / len(took)}
 
 
-def mapped(where, path, step, batches, cold):
-    """Seconds of a batch by numpy.memmap, without Grapnel."""
+def map_file(path):
+    """A tensor over a new mapping, which ends with it."""
     table = numpy.memmap(path, numpy.float32, "c").reshape(-1, WIDTH)
     table._mmap.madvise(mmap.MADV_RANDOM)  # read no pages ahead
-    rows, took = where.pinned(len(batches[0]), WIDTH, dtype=torch.float32), []
-    source = torch.from_numpy(table)
+    return torch.from_numpy(table)
+
+
+def mapped(where, path, step, batches, cold):
+    """Seconds of a batch by numpy.memmap, without Grapnel; and the most pages that were in memory before a cold one."""
+    rows, took, there, source = where.pinned(len(batches[0]), WIDTH, dtype=torch.float32), [], 0, None
     for batch in batches:
         if cold:
+            source = None  # no page that is mapped is dropped
             drop(path)
+            there = max(there, resident(path))
+        source = map_file(path) if source is None else source
 
         def lookup():
             torch.index_select(source, 0, batch.cpu(), out=rows)
@@ -108,7 +121,7 @@ def mapped(where, path, step, batches, cold):
             step.work()
 
         took.append(where.seconds(lookup))
-    return sorted(took)[len(took) // 2]
+    return sorted(took)[len(took) // 2], there
 
 
 def drop(path):
@@ -118,15 +131,26 @@ def drop(path):
     os.close(file)
 
 
+def resident(path):
+    """How many of the file's pages are in the system's memory."""
+    table = numpy.memmap(path, numpy.uint8, "c")
+    pages = numpy.zeros(-(-len(table) // mmap.PAGESIZE), numpy.uint8)
+    address, length = ctypes.c_void_p(table.ctypes.data), ctypes.c_size_t(len(table))
+    if ctypes.CDLL(None, use_errno=True).mincore(address, length, ctypes.c_void_p(pages.ctypes.data)):
+        raise OSError(ctypes.get_errno(), "mincore", path)
+    return int(numpy.count_nonzero(pages & 1))
+
+
 def measure(where, args, path, law, array):
     step = Step(where, args.lookups)
     batches = [draw(law, args.lookups, len(array), where.device) for _ in range(args.replays)]
     row = {"law": law, "lookups": args.lookups, "graph": in_graph(where, array, step, batches, args.replays // 2)}
-    for name, cold in [("memmap", True), ("memmap warm", False)]:
-        row[name] = mapped(where, path, step, batches[-8:] if cold else batches[-1:] * 3, cold)
+    row["memmap"], row["resident_pages"] = mapped(where, path, step, batches[-8:], True)
+    row["memmap warm"], _ = mapped(where, path, step, batches[-1:] * 3, False)
     print(f"  {law:8} {1e3 * row['graph']['seconds']:9.2f} ms a replay of {args.lookups} rows, "
           f"{row['graph']['fetched_bytes'] / row['graph']['seconds'] / 1e9:.2f} GB/s from the file; memmap "
-          f"{1e3 * row['memmap']:.2f} ms, warm {1e3 * row['memmap warm']:.2f} ms; {row['graph']['wrong']} wrong", flush=True)
+          f"{1e3 * row['memmap']:.2f} ms cold ({row['memmap'] / row['graph']['seconds']:.2f} times), warm "
+          f"{1e3 * row['memmap warm']:.2f} ms; {row['graph']['wrong']} wrong", flush=True)
     return row
 
 
@@ -157,8 +181,10 @@ def main():
     finally:
         os.unlink(args.file)
     result = {"gpu": where.name, "torch": torch.__version__, "data": size, "cache": size // 8, "path": path, "rows": rows}
+    print("  the cache keeps its pages from replay to replay, and the mapped file begins cold: no claim for Zipf's law")
     claims = [(f"file, {r['law']}: times a mapped file", r["memmap"] / r["graph"]["seconds"], 1, True)
-              for r in rows if where.cuda]
+              for r in rows if where.cuda and r["law"] == "uniform"]
+    claims.append(("pages of the file in memory before a cold batch", max(r["resident_pages"] for r in rows), 0, False))
     claims.append(("numbers that were not what they should be", sum(r["graph"]["wrong"] for r in rows), 0, False))
     return report.save(args, "table-lookup", result, claims)
 
