@@ -112,6 +112,27 @@ def pair_distances(table, row, queries, query, out, count, W: tl.constexpr, COLS
     tl.store(out + pair, tl.sum(total, axis=1), mask=there)
 
 
+@triton.jit(do_not_specialize=["count"])
+def load_rows(table, row, out, count, W: tl.constexpr, COLS: tl.constexpr, ROWS: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    there = at < count
+    of = tl.load(row + at, mask=there, other=0).to(tl.int64)
+    for first in range(0, W, COLS):
+        col = first + tl.arange(0, COLS)
+        x = tl.load(table + of[:, None] * W + col[None, :], mask=there[:, None])
+        tl.store(out + at[:, None] * W + col[None, :], x, mask=there[:, None])
+
+
+def load(table, row, out, kernel=True, shape=(8, 4)):
+    """Rows of the table, which the device reaches, to out, by the device's own loads. shape: rows of a block, warps."""
+    if not kernel:
+        torch.index_select(table, 0, row, out=out)
+        return
+    width = table.shape[1]
+    cols = min(256, width & -width)  # the widest power of two that divides it
+    load_rows[(triton.cdiv(len(row), shape[0]),)](table, row, out, len(row), width, cols, shape[0], num_warps=shape[1])
+
+
 def distances(table, row, queries, query, kernel=True, shape=(8, 4)):
     """Of each pair: from row `row` of the table, which the device reaches, to query `query`. shape: pairs of a block, warps."""
     if not kernel:
