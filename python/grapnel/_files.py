@@ -150,11 +150,11 @@ def _common(path: str, dtype: Any, there: dict) -> "numpy.dtype":
 
     kind = Kind(dtype).numpy if dtype is not None else numpy.result_type(*there.values())
     if kind is None or kind.kind not in "iufc":
-        raise TypeError(f"{path}: rows of a Parquet file cannot be of type {dtype}; give a type of numbers that NumPy has")
+        raise TypeError(f"{path}: rows of a Parquet file cannot have type {dtype}; give a type of numbers that NumPy has")
     for name, has in there.items():
         if has.kind == "f" and kind.kind in "iu":
-            raise TypeError(f"{path}: column {name!r} has numbers of type {has}, which {kind} cannot hold; give a type of "
-                            "floating-point numbers, or choose other columns")
+            raise TypeError(f"{path}: column {name!r} has numbers of type {has}, which {kind} cannot hold; give a "
+                            "type of floating-point numbers, or choose other columns")
     if dtype is None and kind.kind == "f" and all(has.kind in "iu" for has in there.values()):
         raise TypeError(f"{path}: no type of integers holds both int64 and uint64; give dtype, or choose columns")
     return kind
@@ -172,7 +172,8 @@ def _cast(path: str, name: str, values: Any, kind: "numpy.dtype") -> Any:
         wide = numpy.longdouble
         wrong = cast.astype(numpy.result_type(kind, wide), copy=False) != values.astype(wide)
     if wrong.any():
-        raise OverflowError(f"{path}: column {name!r} has {values[wrong][0]}, which {kind} cannot hold; give another dtype")
+        raise OverflowError(f"{path}: column {name!r} has {values[wrong][0]}, which {kind} cannot hold; give another "
+                            "dtype")
     return cast
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import operator
 import sys
 import weakref
@@ -76,6 +77,7 @@ class Slots(Closable):
         self._device_index = self.machine.device_index
         self._batch: tuple = ()  # memory that the next fill() still uses
         self._unfilled = False  # a batch was resolved and waits for its fill()
+        self._waiting: Any = None  # the out of the first batch that waits, of which all later ones are refused
         if policy not in _POLICIES:
             raise ValueError(f"policy {policy!r} does not exist; give one of {', '.join(_POLICIES)}")
         numbers = [_number(what, value) for what, value in [("items", items), ("offset", offset),
@@ -188,6 +190,8 @@ class Slots(Closable):
         # One that is refused leaves the batch before it, whose fill is to come. A GPU refuses later than this call.
         self._batch = self._batch + used if code or self._unfilled else used
         self._unfilled = True
+        if self._waiting is None and (not code or self._device_index < 0 and -code in (errno.ERANGE, errno.ENOBUFS)):
+            self._waiting = out
         if code:
             raise lib.failed()
         return out
@@ -204,9 +208,18 @@ class Slots(Closable):
         code = lib.slots_fill(self._handle, self._stream())
         if not code:
             self._unfilled = False
+        if not code or self._device_index < 0:
+            self._waiting = None
         if self._device_index < 0:
             self._batch = ()
         return code
+
+    def _copied(self, out: Any) -> Any:
+        """The slot numbers that fill() may change, if out can be a compiler's copy of them, else None."""
+        was = self._waiting
+        if not is_tensor(was) or was.shape != out.shape or any(_address(x) == _address(out) for x in self._batch[1::3]):
+            return None
+        return was
 
     def lookup(self, keys: Any, out: Any = None, **arguments: Any) -> Any:
         """resolve() and fill(); arguments as of resolve(). The slots have their bytes."""
@@ -243,6 +256,7 @@ class Slots(Closable):
     def clear(self) -> None:
         """Forget all items: the store has other bytes now. Pins end, and marked changes are lost."""
         lib.must(lib.slots_clear(self._handle, self._stream()))
+        self._waiting = None
 
     def check(self) -> None:
         """Raise the first failure on a GPU that no call has raised yet; waits for nothing."""
@@ -267,7 +281,7 @@ class Slots(Closable):
 
     def _close(self, discard: int) -> None:
         super()._close(discard)
-        self._slab, self._batch = None, ()
+        self._slab, self._batch, self._waiting = None, (), None
 
     # ---- numbers of the caller ----
 

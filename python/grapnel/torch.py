@@ -70,11 +70,11 @@ def _slots_resolve(slots: int, keys: torch.Tensor, out: torch.Tensor, missed: to
 
 def _slots_fill(slots: int, out: torch.Tensor, order: torch.Tensor | None = None) -> None:
     found = _open_slots(slots)
-    was = found._batch[-2] if found._batch else out  # where fill() puts -1 for what cannot be read
+    was = found._copied(out)  # where fill() puts -1 for what cannot be read
     try:
         found.fill()
     finally:
-        if was.data_ptr() != out.data_ptr():  # a compiler has copied it since
+        if was is not None:
             out.copy_(was)
         found._batch = ()  # all of it is of one stream, whose allocator keeps the memory until the fill has ended
 

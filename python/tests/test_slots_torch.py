@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed, so nothin
 
 import grapnel  # noqa: E402
 import grapnel.torch  # noqa: E402
+from grapnel import _library  # noqa: E402
 
 CUDA = MACHINE.startswith("cuda")
 DEVICE = torch.device(MACHINE)
@@ -203,6 +204,46 @@ def test_compiled_steps_that_fail(tmp_path, backend):
             fill(taken)
         os.truncate(path, 1 << 20)
         assert grapnel.torch.lookup(slots, torch.tensor([200])).item() >= 0
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_batch_that_is_refused_changes_no_other(floats, monkeypatch, told):
+    """The first of two that were resolved is filled. told: the second call raises, as on cpu; a GPU refuses it later."""
+    items, store = floats
+    operators = torch.ops.grapnel
+
+    def numbers(count):
+        return torch.full((count,), 77, dtype=torch.int32, device=DEVICE)
+
+    with make(store) as slots:
+        for count in 3, 2:  # of the second batch
+            for copied in False, True:
+                first, second = numbers(3), numbers(count)
+                slots.clear()  # so that the first batch has something to fetch, and the second comes too early
+                operators.slots_resolve(slots.handle, on_device(1, 2, 3), first)
+                with monkeypatch.context() as patch:
+                    if not told:
+                        patch.setattr(_library, "slots_resolve", lambda *arguments: 0)
+                    try:
+                        operators.slots_resolve(slots.handle, on_device(*range(5, 5 + count)), second)
+                        assert CUDA or not told
+                    except grapnel.Error:
+                        assert told and not CUDA
+                was, refused = first.clone(), second.clone()
+                out = first.clone() if copied else first
+                operators.slots_fill(slots.handle, out)
+                assert torch.equal(out, was) and torch.equal(first, was) and torch.equal(second, refused)
+                assert torch.equal(slots.slab[out.long()], items[1:4])
+                if CUDA and told:
+                    with pytest.raises(grapnel.Error):
+                        slots.synchronize()
+        operators.slots_resolve(slots.handle, on_device(9), numbers(1))
+        slots.clear()
+        taken = numbers(1)
+        operators.slots_resolve(slots.handle, on_device(4), taken)
+        operators.slots_fill(slots.handle, taken)
+        assert torch.equal(slots.slab[taken.long()], items[4:5])
+        slots.synchronize()
 
 
 def test_a_compiler_knows_that_the_slab_stays_where_it_is(floats):
