@@ -192,22 +192,14 @@ static bool running(const struct sim_machine *m)
 	return done < m->groups;
 }
 
-static void period(struct sim_domain *m, struct sim_event *e)
-{
-	struct sim_migrate *g = &m->machine->migrate;
-
-	if (!running(m->machine))
-		return;
-	for (uint64_t page = 1; page < g->pages; page++)
-		classify(m, page, &g->griffin.use[page * m->config->gpus]);
-	sim_clock_at(&m->clock, e, m->clock.now + m->config->migrate_period, period);
-}
-
-void sim_griffin_begin(struct sim_machine *m)
+void sim_griffin_window(struct sim_machine *m, uint64_t begin)
 {
 	struct sim_griffin *g = &m->migrate.griffin;
+	const uint64_t period = m->config.migrate_period;
 
-	if (g->use && m->config.migrate_period)
-		sim_clock_at(&m->core.clock, &g->period, m->core.clock.now + m->config.migrate_period,
-		             period);
+	if (!g->use || !period || begin / period == g->period || !running(m))
+		return;
+	g->period = begin / period;
+	for (uint64_t page = 1; page < m->migrate.pages; page++)
+		classify(&m->core, page, &g->use[page * m->config.gpus]);
 }

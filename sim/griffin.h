@@ -39,7 +39,7 @@ struct sim_page_use {
 };
 
 struct sim_griffin {
-	struct sim_event period;  /* first */
+	uint64_t period;          /* the one that is now: its number since the machine began */
 	struct sim_page_use *use; /* of page 0 by each GPU, of page 1 ...; NULL: not Griffin */
 	uint32_t *under_way;      /* accesses to each page */
 	uint32_t draining;        /* pages */
@@ -50,8 +50,12 @@ struct sim_griffin {
 int sim_griffin_grow(struct sim_machine *m, uint64_t before, uint64_t pages);
 void sim_griffin_fini(struct sim_machine *m);
 
-/* sim_griffin_begin - a launch begins: periods follow until its work-groups have ended. */
-void sim_griffin_begin(struct sim_machine *m);
+/*
+ * sim_griffin_window - a window begins, and the core's clock is there: the first of a period looks at the
+ * period before. Periods follow each other over launches. No event marks their ends: it would keep a launch
+ * from ending. One in which nothing happens at all is passed over.
+ */
+void sim_griffin_window(struct sim_machine *m, uint64_t begin);
 
 /* sim_griffin_see - an access leaves its TLB. sim_griffin_left - it is over. */
 void sim_griffin_see(struct sim_domain *m, struct sim_access *a);

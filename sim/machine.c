@@ -286,7 +286,6 @@ static void begin_launch(struct sim_machine *m, const struct sim_launch *launch)
 		g->domain.last_end = g->domain.clock.now;
 		sim_dispatch_begin(&g->domain, g);
 	}
-	sim_griffin_begin(m);
 }
 
 static int run_launch(struct sim_machine *m, struct gn_error *why)

@@ -67,6 +67,8 @@ static void run_window(struct sim_machine *m, uint64_t begin)
 
 	for (uint32_t k = 0; k < m->config.gpus; k++)
 		run_domain(&m->gpu[k].domain, begin); /* the core speaks to clocks that are there too */
+	run_domain(&m->core, begin);
+	sim_griffin_window(m, begin);
 	w->end = begin + w->length;
 	run_domain(&m->core, w->end);
 	if (w->busy && w->pool && m->launch->independent)

@@ -93,13 +93,18 @@ static void test_crowd(void **state)
 
 /* ---- Griffin ---- */
 
-static void open_griffin(uint64_t delayed, uint64_t period)
+static void configure_griffin(const char *preset, uint64_t delayed, uint64_t period)
 {
-	fixture_config(&fixture, "none", 4);
+	fixture_config(&fixture, preset, 4);
 	fixture.config.migrate_policy = SIM_MIGRATE_GRIFFIN;
 	fixture.config.migrate_delayed = delayed;
 	fixture.config.migrate_period = period;
 	fixture.config.migrate_least = 4;
+}
+
+static void open_griffin(uint64_t delayed, uint64_t period)
+{
+	configure_griffin("none", delayed, period);
 	fixture_open(&fixture);
 }
 
@@ -163,6 +168,75 @@ static void test_drains(void **state)
 	fixture_close(&fixture);
 }
 
+/* GPU 0 writes whole lines, 16 at a time. */
+static void write_lines(struct sim_wave *w, const void *arguments)
+{
+	const struct sim_buffer *b = (const struct sim_buffer *)arguments;
+	uint32_t index[SIM_LANES];
+	float four[SIM_LANES][4];
+
+	if (sim_wave_gpu(w))
+		return;
+	memset(four, 0, sizeof four);
+	for (uint32_t turn = 0; turn < 16; turn++) {
+		for (uint32_t l = 0; l < SIM_LANES; l++)
+			index[l] = (turn * SIM_LANES + l) * 4;
+		sim_store_f32x4(w, ~0ull, b, index, (const float(*)[4])four);
+	}
+	sim_wait(w, 0);
+}
+
+/* A kernel that writes remote pages which no period moves. Returns its cycles. */
+static uint64_t cycles_of_period(const char *preset, uint64_t period)
+{
+	struct sim_buffer b;
+	uint64_t before;
+
+	configure_griffin(preset, 0, period);
+	fixture.config.migrate_least = 1 << 20; /* all pages are hardly used */
+	fixture_open(&fixture);
+	b = fixture_buffer(&fixture, 4 * 4096, SIM_ON_ONE, 3);
+	read_by(b, 8, 256); /* the owner has touched them */
+	before = fixture.machine->stats.kernel_cycles;
+	assert_int_equal(fixture_try(&fixture, write_lines, &b, 4), 0);
+	assert_int_equal(fixture.machine->stats.migrate_pages, 0);
+	assert_int_equal(fixture.machine->stats.rc_write_backs > 0, fixture.config.remote_cache);
+	before = fixture.machine->stats.kernel_cycles - before;
+	fixture_close(&fixture);
+	return before;
+}
+
+/* When periods end changes no kernel's time, even if remote caches are written back behind it. */
+static void test_no_time(void **state)
+{
+	static const char *const presets[] = {"none", "cache"};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof presets / sizeof *presets; k++) {
+		const uint64_t none = cycles_of_period(presets[k], 0);
+
+		assert_int_equal(cycles_of_period(presets[k], 1000), none);
+		assert_int_equal(cycles_of_period(presets[k], 1000000), none);
+	}
+}
+
+/* Kernels shorter than a period: it ends in one of them, and says where the page belongs. */
+static void test_short_kernels(void **state)
+{
+	struct sim_buffer b;
+	uint32_t kernels = 0;
+
+	(void)state;
+	open_griffin(0, 10000);
+	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 3);
+	read_by(b, 8, 1); /* the owner has touched it */
+	while (!fixture.machine->stats.migrate_pages && kernels++ < 100)
+		assert_true(read_by(b, 1, 4).kernel_cycles < 10000);
+	assert_int_equal(fixture.machine->stats.migrate_pages, 1);
+	assert_true(kernels > 1);
+	fixture_close(&fixture);
+}
+
 static void test_classes(void **state)
 {
 	static const struct {
@@ -193,8 +267,10 @@ static void test_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one),     cmocka_unit_test(test_policies),  cmocka_unit_test(test_crowd),
-	    cmocka_unit_test(test_delayed), cmocka_unit_test(test_dedicated), cmocka_unit_test(test_drains),
+	    cmocka_unit_test(test_one),       cmocka_unit_test(test_policies),
+	    cmocka_unit_test(test_crowd),     cmocka_unit_test(test_delayed),
+	    cmocka_unit_test(test_dedicated), cmocka_unit_test(test_drains),
+	    cmocka_unit_test(test_no_time),   cmocka_unit_test(test_short_kernels),
 	    cmocka_unit_test(test_classes),
 	};
 
