@@ -62,21 +62,24 @@ static void hold(struct sim_domain *m, uint64_t page, uint8_t gpu)
 	m->machine->migrate.griffin.held_by_all++;
 }
 
-bool sim_griffin_touch(struct sim_domain *m, uint64_t page, uint8_t gpu)
+bool sim_griffin_touch(struct sim_domain *m, uint64_t page, uint8_t gpu, bool away, bool is_free)
 {
 	struct sim_griffin *g = &m->machine->migrate.griffin;
 	uint8_t *touched = &m->machine->migrate.touched[page];
 
-	if (*touched == SIM_TOUCHED)
+	if (*touched == SIM_TOUCHED || (*touched == SIM_WANTED && !away))
 		return false;
-	if (*touched == SIM_UNTOUCHED && m->config->migrate_delayed &&
+	if (*touched != SIM_DELAYED && m->config->migrate_delayed &&
 	    g->held[gpu] * m->config->gpus > g->held_by_all) {
 		*touched = SIM_DELAYED;
 		m->stats.migrate_delayed++;
 		return false;
 	}
-	hold(m, page, gpu);
-	return true;
+	if (!away || is_free)
+		hold(m, page, gpu);
+	else if (*touched == SIM_UNTOUCHED)
+		*touched = SIM_WANTED;
+	return away;
 }
 
 /* ---- periods ---- */

@@ -22,7 +22,8 @@ extern "C" {
 
 struct sim_machine;
 
-enum sim_touch { SIM_UNTOUCHED, SIM_DELAYED, SIM_TOUCHED };
+/* Wanted: a walk waits for a move to be free; its owner's touches do not keep it. */
+enum sim_touch { SIM_UNTOUCHED, SIM_WANTED, SIM_DELAYED, SIM_TOUCHED };
 
 enum sim_page_class {
 	SIM_PAGE_IDLE,      /* hardly used */
@@ -61,8 +62,11 @@ void sim_griffin_window(struct sim_machine *m, uint64_t begin);
 void sim_griffin_see(struct sim_domain *m, struct sim_access *a);
 void sim_griffin_left(struct sim_domain *m, const struct sim_access *a);
 
-/* sim_griffin_touch - a GPU asks the IOMMU for a page. Returns whether it moves there, if it is not there. */
-bool sim_griffin_touch(struct sim_domain *m, uint64_t page, uint8_t gpu);
+/*
+ * sim_griffin_touch - a GPU asks the IOMMU for a page, which is away: another's; and a move is free or not.
+ * Returns whether the page moves there, now or once a move is free: then the GPU asks again.
+ */
+bool sim_griffin_touch(struct sim_domain *m, uint64_t page, uint8_t gpu, bool away, bool is_free);
 
 /*
  * sim_griffin_class - of a page that lies on GPU home, at the end of a period whose accesses are in rate;

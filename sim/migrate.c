@@ -188,23 +188,29 @@ static struct sim_move *move_of(struct sim_migrate *g, uint64_t page)
 	return free_one;
 }
 
-static bool wants(struct sim_domain *m, const struct sim_walk *w)
+/* The first GPU gets the page, at once or when a move is free. The owner's touch counts unless one waits. */
+static bool first_touch(uint8_t *touched, bool away, bool is_free)
 {
-	bool first = !m->machine->migrate.touched[w->page];
-
-	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN)
-		return sim_griffin_touch(m, w->page, w->gpu->number) && home_of(m, w->page) != w->gpu->number;
-	m->machine->migrate.touched[w->page] = SIM_TOUCHED;
-	return home_of(m, w->page) != w->gpu->number &&
-	       (first || m->config->migrate_policy == SIM_MIGRATE_PAGE);
+	if (*touched == SIM_TOUCHED || (*touched == SIM_WANTED && !away))
+		return false;
+	*touched = !away || is_free ? SIM_TOUCHED : SIM_WANTED;
+	return away;
 }
 
-/* With v, or once one is free. */
+static bool wants(struct sim_domain *m, const struct sim_walk *w, bool is_free)
+{
+	const bool away = home_of(m, w->page) != w->gpu->number;
+
+	if (m->config->migrate_policy == SIM_MIGRATE_GRIFFIN)
+		return sim_griffin_touch(m, w->page, w->gpu->number, away, is_free);
+	if (m->config->migrate_policy == SIM_MIGRATE_FIRST_TOUCH)
+		return first_touch(&m->machine->migrate.touched[w->page], away, is_free);
+	return away;
+}
+
 static void begin(struct sim_domain *m, struct sim_move *v, struct sim_walk *w)
 {
-	sim_push(v ? &v->waiting : &m->machine->migrate.waiting, &w->message);
-	if (!v)
-		return;
+	sim_push(&v->waiting, &w->message);
 	m->stats.migrate_touched++;
 	start(m, v, w->page, w->gpu->number);
 }
@@ -219,10 +225,12 @@ bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w)
 	v = move_of(g, w->page);
 	if (v && v->page == w->page)
 		sim_push(&v->waiting, &w->message);
-	else if (!wants(m, w))
+	else if (!wants(m, w, v != NULL))
 		return false;
-	else
+	else if (v)
 		begin(m, v, w);
+	else
+		sim_push(&g->waiting, &w->message); /* known() looks at it again */
 	return true;
 }
 

@@ -5,7 +5,8 @@
  * The IOMMU sees a GPU ask for a page that another holds. A driver takes some time, the owner drops what it
  * knows (its pipelines stand still meanwhile), every TLB forgets the page, its lines cross the network, and
  * the walk is answered then. Under "page" that happens each time; under "first_touch" the first GPU that asks
- * gets the page, and others access it line by line from then on. Under "griffin" see griffin.h.
+ * gets the page, and others access it line by line from then on. If too many pages move already, the walk
+ * waits, and then the page moves. Under "griffin" see griffin.h.
  */
 #ifndef SIM_MIGRATE_H
 #define SIM_MIGRATE_H

@@ -91,6 +91,67 @@ static void test_crowd(void **state)
 	}
 }
 
+struct late {
+	struct sim_buffer pages, own; /* own: a page of each */
+};
+
+/* GPU 0 reads all pages at once, and all others as soon as they have read a page of their own. */
+static void read_late(struct sim_wave *w, const void *arguments)
+{
+	const struct late *a = (const struct late *)arguments;
+	const struct walk all = walk_of(a->pages, 15, 16, 64);
+	struct walk own = walk_of(a->own, 15, 1, 64);
+
+	own.part = 64;
+	if (sim_wave_gpu(w)) {
+		walk_turn(w, &own, 0);
+		sim_wait(w, 0);
+	}
+	for (uint32_t turn = 0; turn < all.turns; turn++)
+		walk_turn(w, &all, turn);
+	sim_wait(w, 0);
+}
+
+/*
+ * A GPU reads 16 pages at once, of which the others hold 12: however few can move at a time, all do, also if
+ * their owners touch them meanwhile.
+ */
+static void test_few_moves(void **state)
+{
+	(void)state;
+	for (uint64_t policy = SIM_MIGRATE_FIRST_TOUCH; policy <= SIM_MIGRATE_GRIFFIN; policy++)
+		for (uint64_t moves = 1; moves <= 16; moves *= 4) {
+			struct late a;
+
+			fixture_config(&fixture, "none", 4);
+			fixture.config.migrate_policy = policy;
+			fixture.config.migrate_moves = moves;
+			fixture.config.migrate_delayed = fixture.config.migrate_period = 0;
+			fixture_open(&fixture);
+			a.pages = fixture_buffer(&fixture, 64 << 10, SIM_INTERLEAVED, 0);
+			a.own = fixture_buffer(&fixture, 4 * 4096, SIM_INTERLEAVED, 0);
+			assert_int_equal(fixture_try(&fixture, read_late, &a, 4), 0);
+			assert_int_equal(fixture.machine->stats.migrate_pages, 12);
+			fixture_close(&fixture);
+		}
+}
+
+/* When a workload is over, no page waits for a move that it was promised. */
+static void test_none_waits(void **state)
+{
+	(void)state;
+	for (uint64_t policy = SIM_MIGRATE_FIRST_TOUCH; policy <= SIM_MIGRATE_GRIFFIN; policy++) {
+		fixture_config(&fixture, "none", 4);
+		fixture.config.migrate_policy = policy;
+		fixture.config.migrate_moves = 1;
+		fixture_run(&fixture, "mt", "256");
+		assert_true(fixture.machine->stats.migrate_touched > 0);
+		for (uint64_t page = 0; page < fixture.machine->migrate.pages; page++)
+			assert_int_not_equal(fixture.machine->migrate.touched[page], SIM_WANTED);
+		fixture_close(&fixture);
+	}
+}
+
 /* ---- Griffin ---- */
 
 static void configure_griffin(const char *preset, uint64_t delayed, uint64_t period)
@@ -267,10 +328,11 @@ static void test_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one),       cmocka_unit_test(test_policies),
-	    cmocka_unit_test(test_crowd),     cmocka_unit_test(test_delayed),
-	    cmocka_unit_test(test_dedicated), cmocka_unit_test(test_drains),
-	    cmocka_unit_test(test_no_time),   cmocka_unit_test(test_short_kernels),
+	    cmocka_unit_test(test_one),        cmocka_unit_test(test_policies),
+	    cmocka_unit_test(test_crowd),      cmocka_unit_test(test_few_moves),
+	    cmocka_unit_test(test_none_waits), cmocka_unit_test(test_delayed),
+	    cmocka_unit_test(test_dedicated),  cmocka_unit_test(test_drains),
+	    cmocka_unit_test(test_no_time),    cmocka_unit_test(test_short_kernels),
 	    cmocka_unit_test(test_classes),
 	};
 
