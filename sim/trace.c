@@ -160,6 +160,17 @@ static void fold(struct sim_trace *t)
 	t->at /= 2;
 }
 
+/* In intervals up to `end` in which no window begins levels are what they were. */
+static void hold_levels(struct sim_trace *t, uint32_t end)
+{
+	for (uint32_t k = 0; k < t->sources; k++) {
+		uint64_t *value = values(t, k);
+
+		for (uint32_t n = t->at + 1; t->source[k].track.level && n < end; n++)
+			value[n] = value[t->at];
+	}
+}
+
 void sim_trace_window(struct sim_machine *m, uint64_t begin)
 {
 	struct sim_trace *t = m->trace;
@@ -167,8 +178,11 @@ void sim_trace_window(struct sim_machine *m, uint64_t begin)
 	if (!t || begin / t->interval <= t->at)
 		return;
 	take(t);
-	while (begin / t->interval >= t->most)
+	while (begin / t->interval >= t->most) {
+		hold_levels(t, t->most);
 		fold(t);
+	}
+	hold_levels(t, (uint32_t)(begin / t->interval));
 	t->at = (uint32_t)(begin / t->interval);
 }
 

@@ -69,7 +69,7 @@ uint64_t sim_trace_value(const struct sim_trace *t, uint32_t k, uint32_t interva
 /* ---- for the machine: t may be NULL ---- */
 
 void sim_trace_end(struct sim_trace *t);
-void sim_trace_window(struct sim_machine *m, uint64_t begin); /* one that begins then is over */
+void sim_trace_window(struct sim_machine *m, uint64_t begin); /* one begins then */
 int sim_trace_add_launch(struct sim_trace *t, const char *name, uint64_t begin, uint64_t end);
 /* A compute unit is empty: 0 or -GN_ENOMEM. Called by the thread that runs its GPU. */
 int sim_trace_add_busy(struct sim_trace *t, const struct sim_cu *cu, uint64_t now);

@@ -65,6 +65,7 @@ static void run_window(struct sim_machine *m, uint64_t begin)
 {
 	struct sim_windows *w = &m->windows;
 
+	sim_trace_window(m, begin);
 	for (uint32_t k = 0; k < m->config.gpus; k++)
 		run_domain(&m->gpu[k].domain, begin); /* the core speaks to clocks that are there too */
 	run_domain(&m->core, begin);
@@ -80,7 +81,6 @@ static void run_window(struct sim_machine *m, uint64_t begin)
 		look_how_busy(m);
 	sim_network_collect(m);
 	sim_decide_window(m);
-	sim_trace_window(m, begin);
 }
 
 static const struct sim_domain *stopped(struct sim_machine *m)

@@ -210,12 +210,78 @@ static void test_trace(void **state)
 	fixture_close(&fixture);
 }
 
+static const struct sim_trace *trace_of_two_reads(uint32_t intervals)
+{
+	struct sim_buffer b;
+	struct walk a;
+
+	fixture_config(&fixture, "none", 4);
+	fixture.config.walk_cycles = 20000;
+	fixture.config.end_cycles = 5000;
+	fixture_open(&fixture);
+	assert_int_equal(sim_trace_begin(fixture.machine, intervals), 0);
+	b = fixture_buffer(&fixture, 2 * 4096, SIM_ON_ONE, 0);
+	for (uint32_t k = 0; k < 2; k++) {
+		a = walk_of(b, 1, 1, 3 + k);
+		a.first = k * 64;
+		fixture_walk(&fixture, &a);
+	}
+	sim_trace_finish(fixture.machine);
+	return sim_trace_of(fixture.machine);
+}
+
+static uint32_t track_of(const struct sim_trace *t, const char *name)
+{
+	uint32_t k = 0;
+
+	while (strcmp(sim_trace_track_at(t, k)->name, name) || sim_trace_track_at(t, k)->gpu > 0)
+		k++;
+	return k;
+}
+
+/* Lines wait long for their page: they are under way in every interval, however many are folded. */
+static void test_levels(void **state)
+{
+	(void)state;
+	for (uint32_t intervals = 512; intervals > 16; intervals /= 4) {
+		const struct sim_trace *t = trace_of_two_reads(intervals);
+		const uint32_t lines = track_of(t, "vector lines under way");
+
+		for (uint32_t k = 0; k < 2; k++) {
+			const uint64_t begin = sim_trace_launch_at(t, k)->begin,
+			               cycles = sim_trace_interval(t);
+
+			for (uint64_t n = begin / cycles + 1; n < (begin + 20000) / cycles; n++)
+				assert_int_equal(sim_trace_value(t, lines, (uint32_t)n), 3 + k);
+		}
+		assert_int_equal(sim_trace_value(t, lines, sim_trace_intervals(t) - 1), 0);
+		fixture_close(&fixture);
+	}
+}
+
+/* What a window counts is of the interval in which it begins, not of the one before. */
+static void test_intervals(void **state)
+{
+	const struct sim_trace *t = trace_of_two_reads(512);
+	const uint32_t reads = track_of(t, "vector reads");
+	const uint64_t begin = sim_trace_launch_at(t, 1)->begin / sim_trace_interval(t);
+	uint64_t before = 0, after = 0;
+
+	(void)state;
+	for (uint32_t n = 0; n < sim_trace_intervals(t); n++)
+		*(n < begin ? &before : &after) += sim_trace_value(t, reads, n);
+	assert_int_equal(before, 3);
+	assert_int_equal(after, 4);
+	fixture_close(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_presets),    cmocka_unit_test(test_configurations),
 	    cmocka_unit_test(test_dependent),  cmocka_unit_test(test_failure),
 	    cmocka_unit_test(test_no_threads), cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_levels),     cmocka_unit_test(test_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
