@@ -62,8 +62,8 @@ json_t *tool_sim_report(const struct tool_sim *s, const struct sim_workload *wor
                         struct tool_sim_result *r);
 
 /*
- * Files of a machine that was watched (sim/trace.h): a trace in Chrome's format; a heat map of links, which
- * carry so many flits a cycle. Return 0 or a code with a message.
+ * Files of a machine that was watched (sim/trace.h), or standard output (-): a trace in Chrome's format; a
+ * heat map of links, which carry so many flits a cycle. Return 0 or a code with a message.
  */
 int tool_sim_write_trace(const struct sim_machine *m, const char *path, struct gn_error *e);
 int tool_sim_write_heat(const struct sim_machine *m, const char *path, uint64_t flits_a_cycle,

@@ -6,6 +6,7 @@
 #include <sim/overhead.h>
 #include <sim/trace.h>
 
+#include "graph/file.h"
 #include "sim.h"
 
 /* ---- simulating ---- */
@@ -250,11 +251,63 @@ static const struct argp_option options[] = {
      "work-groups depend on each other run on one thread",
      0},
     {"trace", OPT_TRACE, "FILE", 0,
-     "write what happened over time to FILE, for Perfetto (ui.perfetto.dev) or chrome://tracing", 0},
-    {"heat", OPT_HEAT, "FILE", 0, "draw how busy links were over time to FILE, an SVG", 0},
+     "write what happened over time to FILE, for Perfetto (ui.perfetto.dev) or chrome://tracing; - is "
+     "standard output",
+     0},
+    {"heat", OPT_HEAT, "FILE", 0, "draw how busy links were over time to FILE, an SVG; - is standard output",
+     0},
     {"json", 'j', "FILE", 0, "write all counters to FILE as JSON; - is standard output", 0},
     {0},
 };
+
+struct file {
+	const char *option, *path;
+};
+
+enum { FILES = 3 };
+
+static struct file file_of(const struct request *q, int k)
+{
+	const struct file all[FILES] = {
+	    {"--json", q->json}, {"--trace", q->sim.trace}, {"--heat", q->sim.heat}};
+
+	return all[k];
+}
+
+/* One would overwrite the other. */
+static void refuse_same(const struct request *q, struct argp_state *state)
+{
+	for (int k = 1; k < FILES; k++)
+		for (int n = 0; n < k; n++) {
+			const struct file a = file_of(q, n), b = file_of(q, k);
+
+			if (a.path && b.path && !strcmp(a.path, b.path))
+				argp_error(state, "%s and %s both go to %s; give each a file of its own",
+				           a.option, b.option, a.path);
+		}
+}
+
+/* Before a simulation, which may be long. */
+static int check_files(const struct request *q, struct gn_error *e)
+{
+	int rc = 0;
+
+	for (int k = 0; !rc && k < FILES; k++) {
+		const char *path = file_of(q, k).path;
+
+		rc = path && !tool_to_stdout(path) ? gn_graph_file_writable(path, e) : 0;
+	}
+	return rc;
+}
+
+static bool to_stdout(const struct request *q)
+{
+	bool any = false;
+
+	for (int k = 0; k < FILES; k++)
+		any = any || tool_to_stdout(file_of(q, k).path);
+	return any;
+}
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
@@ -280,6 +333,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no workload given; 'grapnel sim list' lists the workloads");
 		break;
+	case ARGP_KEY_END: refuse_same(q, state); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -305,7 +359,8 @@ int tool_sim_run(int argc, char **argv)
 	memset(&q, 0, sizeof q);
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
 	q.sim.by_cu = q.json != NULL;
-	rc = tool_sim_simulate(&q.sim, q.workload, &r, &e);
+	rc = check_files(&q, &e);
+	rc = rc ? rc : tool_sim_simulate(&q.sim, q.workload, &r, &e);
 	if (rc)
 		return tool_fail("sim run", &e);
 	if (q.json)
@@ -313,7 +368,7 @@ int tool_sim_run(int argc, char **argv)
 	json_decref(r.links);
 	json_decref(r.by_gpu);
 	json_decref(r.by_cu);
-	if (!rc && !tool_to_stdout(q.json))
+	if (!rc && !to_stdout(&q))
 		print(q.workload, &r);
 	if (rc)
 		return tool_fail("sim run", &e);

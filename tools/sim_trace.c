@@ -225,9 +225,15 @@ static void draw_heat(FILE *to, struct heat *h, const struct sim_trace *t, doubl
 
 static int write_whole(FILE *to, char **text, const size_t *bytes, const char *path, struct gn_error *e)
 {
-	int rc = fclose(to) ? gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path)
-	                    : tool_write_file(path, *text, *bytes, e);
+	const bool failed = ferror(to); /* at a write before; fclose may not say so */
+	int rc = 0;
 
+	if (fclose(to) || failed)
+		rc = gn_error_set(e, -GN_ENOMEM, "%s: out of memory", path);
+	else if (tool_to_stdout(path))
+		fwrite(*text, 1, *bytes, stdout); /* the program's end looks whether that went well */
+	else
+		rc = tool_write_file(path, *text, *bytes, e);
 	free(*text);
 	return rc;
 }

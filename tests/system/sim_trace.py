@@ -86,12 +86,33 @@ def check(grapnel, workload, size, options):
         same(f"{what}: heat of {link['name']}", f">{link['name']}: " in drawn, link["flits"] > 0)
 
 
+def refused(grapnel, options, words):
+    """Before anything is simulated: this size would take minutes."""
+    done = subprocess.run([grapnel, "sim", "run", "mm", "--size", "2048", *options], capture_output=True, text=True, check=False, timeout=60)
+    if not done.returncode or words not in done.stderr:
+        sys.exit(f"{options}: {done.returncode}: {done.stderr}")
+
+
+def check_files(grapnel):
+    command = [grapnel, "sim", "run", "mt", "--size", "128"]
+    subprocess.run([*command, "--trace", "trace.json", "--heat", "heat.svg"], stdout=subprocess.PIPE, check=True)
+    for option, name in [("--trace", "trace.json"), ("--heat", "heat.svg")]:
+        with open(name, encoding="utf-8") as text:
+            same(f"{option} -", subprocess.run([*command, option, "-"], stdout=subprocess.PIPE, check=True, text=True).stdout, text.read())
+    same("a file named -", os.path.exists("-"), False)
+    refused(grapnel, ["--trace", "one", "--heat", "one"], "--trace and --heat both go to one")
+    refused(grapnel, ["--json", "-", "--trace", "-"], "--json and --trace both go to -")
+    for option in ["--trace", "--heat", "--json"]:
+        refused(grapnel, [option, "no-such-folder/file"], "no-such-folder/file")
+
+
 def main():
     grapnel = os.path.abspath(sys.argv[1])
     os.makedirs(sys.argv[2], exist_ok=True)
     os.chdir(sys.argv[2])
     for workload, size, options in RUNS:
         check(grapnel, workload, size, options)
+    check_files(grapnel)
     print(f"{len(RUNS)} traces")
 
 
