@@ -22,6 +22,7 @@ MECHANISMS = {"none": [], "bypass": ["--opt", "bypass"], "fine alone": ["--set",
               "coalesce": ["--opt", "coalesce"], "cache": ["--opt", "cache"], "dualopt": ["--opt", "dualopt"],
               "page": ["--set", "migrate.policy=page"], "first touch": ["--set", "migrate.policy=first_touch"],
               "griffin": ["--set", "migrate.policy=griffin", "--set", "migrate.period=5000"],
+              "griffin, cache, 2 moves": ["--opt", "cache", "--set", "migrate.policy=griffin", "--set", "migrate.period=5000", "--set", "migrate.moves=2"],
               "griffin without counters": ["--set", "migrate.policy=griffin", "--set", "migrate.period=0"]}
 SHOWN = ["kernel_cycles", "wavefront_instructions", "l1v_read_hits", "l1v_read_misses", "l2_hits", "dram_transactions", "remote_transactions",
          "net_messages", "net_bytes"]

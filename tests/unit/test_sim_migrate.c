@@ -217,8 +217,9 @@ static void test_drains(void **state)
 	struct walk a;
 
 	(void)state;
-	open_griffin(0, 500);
+	configure_griffin("none", 0, 500);
 	fixture.config.migrate_least = 1;
+	fixture_open(&fixture);
 	b = fixture_buffer(&fixture, 4096, SIM_ON_ONE, 3);
 	read_by(b, 8, 1);
 	a = walk_of(b, 1, 64, 1);
@@ -298,6 +299,32 @@ static void test_short_kernels(void **state)
 	fixture_close(&fixture);
 }
 
+/* Of eight pages that one GPU uses, one can move at a time: the others follow in later periods. */
+static void test_few_at_a_time(void **state)
+{
+	struct sim_buffer b;
+	struct sim_stats s;
+	struct walk a;
+
+	(void)state;
+	configure_griffin("cache", 0, 3000);
+	fixture.config.migrate_moves = 1;
+	fixture_open(&fixture);
+	b = fixture_buffer(&fixture, 8 * 4096, SIM_ON_ONE, 3);
+	read_by(b, 8, 512); /* the owner has touched them */
+	a = walk_of(b, 1, 8, 64);
+	for (uint32_t k = 0; k < 20; k++)
+		fixture_walk(&fixture, &a);
+	s = fixture.machine->stats;
+	assert_int_equal(s.migrate_dedicated + s.migrate_shifting, 8);
+	assert_int_equal(s.migrate_pages, 8);
+	assert_true(s.rc_hits + s.rc_misses > 0);
+	for (uint64_t at = 0; at < 8; at++)
+		assert_int_equal(sim_memory_home(fixture.memory, b.address + at * SIM_PAGE_BYTES), 0);
+	assert_int_equal(fixture_walk(&fixture, &a).remote_transactions, 0);
+	fixture_close(&fixture);
+}
+
 static void test_classes(void **state)
 {
 	static const struct {
@@ -328,12 +355,12 @@ static void test_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_one),        cmocka_unit_test(test_policies),
-	    cmocka_unit_test(test_crowd),      cmocka_unit_test(test_few_moves),
-	    cmocka_unit_test(test_none_waits), cmocka_unit_test(test_delayed),
-	    cmocka_unit_test(test_dedicated),  cmocka_unit_test(test_drains),
-	    cmocka_unit_test(test_no_time),    cmocka_unit_test(test_short_kernels),
-	    cmocka_unit_test(test_classes),
+	    cmocka_unit_test(test_one),           cmocka_unit_test(test_policies),
+	    cmocka_unit_test(test_crowd),         cmocka_unit_test(test_few_moves),
+	    cmocka_unit_test(test_none_waits),    cmocka_unit_test(test_delayed),
+	    cmocka_unit_test(test_dedicated),     cmocka_unit_test(test_drains),
+	    cmocka_unit_test(test_no_time),       cmocka_unit_test(test_short_kernels),
+	    cmocka_unit_test(test_few_at_a_time), cmocka_unit_test(test_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
