@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts of the simulated machine that docs/sim.md and docs/sim-workloads.md show: beside MGPUSim, decisions that are looked at again,
-Grapnel's own search beside SHOC's, pages that move, and what DualOpt spares between GPUs. A simulation counts the same on any machine and under any load.
+Grapnel's own search beside SHOC's, pages that move, and what DualOpt spares between GPUs. A simulation counts the same on any machine and under any load;
+grapnel-bfs only where the same compiler made it, because another orders the blocks of its kernels differently.
 
     bench/sim_counts.py [--build DIR] [--json OUT]
 """
