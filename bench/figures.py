@@ -37,7 +37,7 @@ LIST = os.path.join(report.ROOT, "bench", "figures", "unproven.txt")
 PAGES = ["README.md"] + sorted(os.path.relpath(path, report.ROOT) for path in glob.glob(os.path.join(report.ROOT, "docs", "*.md"))
                                if not re.search(r"(papers|glossary|-format)\.md$", path))  # papers.md is made of results
 # sections whose tables tests/bundle/papers.py compares with their result place by place: it sees any other figure
-COMPARED = {("docs/sim-paper.md", "Sizes"), ("docs/sim-paper.md", "Statements"), ("docs/sim-paper.md", "How much the answers matter")}
+COMPARED = {("docs/sim-paper.md", section) for section in ("Sizes", "Links", "Statements", "How much the answers matter")}
 NO_FIGURES = {"--size", "predicted", "target", "expected", "paper", "gravel's section"}  # columns
 SETTINGS = {"key", "arguments", "holds", "computation", "needs", "preset", "name", "finding", "`--size`", "is recorded"}  # tables
 MARKS = re.compile(r"\bby hand\b|\btrials?\b|\bnot kept\b|\bearlier (?:run|result)s?\b", re.IGNORECASE)

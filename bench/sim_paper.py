@@ -47,8 +47,8 @@ def sizes(markdown):
                "class": [cell.split()[1] for cell in each if " " in cell], "median": float(median), "least": float(least), "most": float(most)}
 
 
-def links(markdown):
-    for times, *cells, off in table(markdown, "| links, times this machine's |"):
+def links(markdown, beginning="| links, times this machine's |"):
+    for times, *cells, off in table(markdown, beginning):
         yield {"times": times, "speedup": [number(cell) for cell in cells], "off": number(off) if off else 0.0}
 
 

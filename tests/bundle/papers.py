@@ -71,12 +71,19 @@ def check_places():
     expect("times", papers.measured({**place, "times": 1000}), 1000 * value)
 
 
+def page_links(page):
+    """The page names them by their rate, the report by how many times as fast as this machine's they are."""
+    times = {"the paper": "the paper", "16 GB/s": "0.5", "32 GB/s": "1", "64 GB/s": "2"}
+    return [{**row, "times": times.get(row["times"])} for row in sim_paper.links(page, "| links of a GPU and direction |")]
+
+
 def check_simulations():
     with open(os.path.join(sys.argv[1], "docs", "sim-paper.md"), encoding="utf-8") as text:
         page = text.read()
     kept = papers.kept("sim-paper.json")
     expect("the table of docs/sim-paper.md", list(sim_paper.statements(page)), kept["rows"])
     expect("the sizes of docs/sim-paper.md", list(sim_paper.sizes(page)), kept["sizes"])
+    expect("the links of docs/sim-paper.md", page_links(page), kept["links"])
     expect("the answers of docs/sim-paper.md", list(sim_paper.answers(page)), kept["answers"])
 
 
