@@ -76,8 +76,9 @@ static int run(struct gn_drive *d, const char *what, uint64_t timeout_ns,
 
 	if (rc)
 		return gn_error_set(error, rc,
-		                    "%s: %s was not sent: an earlier admin command never completed", d->name,
-		                    what);
+		                    "%s: %s was not sent: an earlier admin command never completed, or the "
+		                    "controller is being reset",
+		                    d->name, what);
 	if (data)
 		c.prp1 = q->prp_list[cid & (q->depth - 1)];
 	gn__nvmeq_post_command(q, cid, &c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * admin.h - the admin commands of a controller. Host, any thread; each waits, at most drive->timeout_ns.
- * After one that timed out the others time out at once, until the controller is enabled anew.
+ * After one that timed out, and while the controller is not enabled, the others time out at once.
  */
 #ifndef GN_STORE_NVME_ADMIN_H
 #define GN_STORE_NVME_ADMIN_H

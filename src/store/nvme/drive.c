@@ -119,6 +119,14 @@ static int await(const struct gn_drive *d, uint32_t mask, uint32_t value, uint64
 	}
 }
 
+/* Only the thread that holds the lock sends admin commands: none is sent after this, or none is kept back. */
+static void set_mute(struct gn_drive *d, uint32_t mute)
+{
+	pthread_mutex_lock(&d->lock);
+	d->mute = mute;
+	pthread_mutex_unlock(&d->lock);
+}
+
 /*
  * EN may only be cleared when RDY has followed the last time that it was set (Base Specification 2.0, figure
  * 46: CC).
@@ -131,6 +139,7 @@ int gn_drive_disable(struct gn_drive *d, struct gn_error *error)
 	int rc = status == GN_CSTS_GONE ? judge(d, status, error) : 0;
 
 	set_enabled(d, 0);
+	set_mute(d, 1);
 	if (rc)
 		return rc;
 	if (config & GN_CC_EN) {
@@ -167,8 +176,8 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	int rc;
 
 	pthread_mutex_lock(&d->lock); /* another thread may ask for the log */
+	d->mute = 1;
 	gn_drive_free_queue(&d->admin);
-	d->mute = 0;
 	rc = make_admin(d, error);
 	pthread_mutex_unlock(&d->lock);
 	if (rc)
@@ -181,9 +190,11 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	write_wide(d, GN_REG_ACQ, d->admin.cq_bus);
 	gn_drive_write(d, GN_REG_CC, config);
 	rc = await(d, GN_CSTS_RDY, GN_CSTS_RDY, gn_cap_timeout_ns(d->cap) + MARGIN_NS, "become ready", error);
-	if (!rc)
-		set_enabled(d, 1);
-	return rc;
+	if (rc)
+		return rc;
+	set_mute(d, 0);
+	set_enabled(d, 1);
+	return 0;
 }
 
 static int check_capabilities(struct gn_drive *d, struct gn_error *error)

@@ -77,7 +77,7 @@ struct gn_drive {
 	uint64_t timeout_ns;  /* of an admin command */
 	uint32_t enabled;     /* CC.EN was set, and CSTS.RDY followed */
 	uint32_t changes;     /* of enabled, ever */
-	uint32_t mute;        /* an admin command timed out; no other is sent before the next enable */
+	uint32_t mute;        /* no admin command is sent: one timed out, or the controller is not enabled */
 	uint32_t resetting;   /* by the thread that looks after it (watch.h) */
 	uint32_t failed;      /* for good; why says why */
 	struct gn_error why;
