@@ -42,7 +42,9 @@ struct fake_drive {
 	uint32_t maps;                                                         /* that were not unmapped */
 	uint32_t grants;                                                       /* I/O queue pairs */
 	uint32_t never_ready, fatal, never_stops, loses, vanishes, sick_times; /* how it misbehaves */
-	uint32_t mute, refuses_cut;
+	uint32_t mute, refuses_cut, keeps_log;
+	uint32_t logs;    /* how often it was asked for its log */
+	uint32_t rung;    /* doorbells that had a value when it was enabled */
 	uint32_t cuts;    /* how often it was to be cut off from memory */
 	uint32_t is_cut;  /* it is */
 	uint32_t recalls; /* so many of the lost commands, ever, are executed after all, the oldest first */
@@ -194,6 +196,7 @@ static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c
 	switch (c->opcode) {
 	case GN_ADMIN_IDENTIFY: fake_identify(c); return 0;
 	case GN_ADMIN_GET_LOG_PAGE:
+		simt_add_acq_rel_dev_u32(&f->logs, 1);
 		if (f->has_no_log || c->nsid != UINT32_MAX || c->lba != (2 | 127u << 16))
 			return GN_NVME_INVALID_OPCODE | GN_NVME_DO_NOT_RETRY;
 		fake_log(f, c);
@@ -213,9 +216,11 @@ static uint32_t fake_admin(struct fake_drive *f, const struct gn_nvme_command *c
 	}
 }
 
-/* Abort and what is sent when the store is closed; not what a reset needs. */
+/* Abort and what is sent when the store is closed; not what a reset needs. Or the log. */
 static int fake_is_mute(struct fake_drive *f, uint32_t opcode)
 {
+	if (opcode == GN_ADMIN_GET_LOG_PAGE)
+		return simt_load_acquire_sys_u32(&f->keeps_log) != 0;
 	return simt_load_acquire_sys_u32(&f->mute) &&
 	       (opcode == GN_ADMIN_ABORT || opcode == GN_ADMIN_DELETE_SQ || opcode == GN_ADMIN_DELETE_CQ);
 }
@@ -284,6 +289,8 @@ static void fake_start(struct fake_drive *f)
 	simt_add_acq_rel_dev_u32(&f->starts, 1);
 	f->enabled = 1;
 	f->recalled = f->lost;
+	for (unsigned k = 0; k < 2 * FAKE_QUEUES; k++)
+		f->rung += fake_get(f, GN_REG_DOORBELLS + 4 * k) != 0;
 	memset(f->registers + GN_REG_DOORBELLS, 0, 4096);
 	memset(f->queue, 0, sizeof f->queue);
 	memcpy(&sq, f->registers + GN_REG_ASQ, 8);

@@ -255,6 +255,77 @@ static void time_outs_are_counted(void **state)
 	close_block();
 }
 
+static uint32_t asking;
+
+static void *ask_often(void *user)
+{
+	struct gn_store_statistics all;
+
+	while (simt_load_acquire_sys_u32(&asking))
+		gn_counts_get((struct gn_counts *)user, &block, &watch, &all);
+	return NULL;
+}
+
+/* What a reset does with the controller, in the thread of the test. */
+static void reset_controller(void)
+{
+	uint32_t queues = 2;
+	int rc;
+
+	simt_store_release_dev_u32(&drive.resetting, 1);
+	assert_int_equal(gn_drive_disable(&drive, &error), 0);
+	assert_int_equal(gn_drive_enable(&drive, &error), 0);
+	rc = gn_drive_ask_queues(&drive, &queues, &error);
+	assert_int_equal(rc, 0);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+}
+
+/*
+ * A drive is asked for its counters while it is reset: that rings no doorbell of a controller that is not
+ * enabled, and the reset neither fails nor waits for an answer.
+ */
+static void asked_in_resets(uint32_t resets, uint32_t keeps_log)
+{
+	struct gn_counts c;
+	uint64_t began;
+	pthread_t thread;
+
+	fake_open(&fake, &drive);
+	drive.log_timeout_ns = 3000 * (uint64_t)SECOND;
+	open_block(2, SECOND);
+	gn_counts_begin(&c, &drive);
+	assert_int_equal(c.has_log, 1);
+	simt_store_release_sys_u32(&fake.keeps_log, keeps_log);
+	simt_store_release_sys_u32(&asking, 1);
+	pthread_create(&thread, NULL, ask_often, &c);
+	began = simt_clock_ns();
+	for (uint32_t k = 0; k < resets; k++) {
+		if (keeps_log) /* one is on its way when the reset begins */
+			await_word(&fake.logs, k + 2);
+		reset_controller();
+	}
+	assert_true(simt_clock_ns() - began < 1000 * (uint64_t)SECOND);
+	simt_store_release_sys_u32(&fake.keeps_log, 0);
+	simt_store_release_dev_u32(&drive.resetting, 1); /* ends the last that is not answered */
+	simt_store_release_sys_u32(&asking, 0);
+	pthread_join(thread, NULL);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+	assert_int_equal(fake.rung, 0);
+	close_block();
+}
+
+static void counts_around_resets(void **state)
+{
+	(void)state;
+	asked_in_resets(1000, 0);
+}
+
+static void counts_end_for_resets(void **state)
+{
+	(void)state;
+	asked_in_resets(50, 1);
+}
+
 /* ---- the end of a controller ---- */
 
 static uint32_t want, releases, refusals;
@@ -440,6 +511,8 @@ int main(void)
 	    cmocka_unit_test(late_not_lost),
 	    cmocka_unit_test(counts),
 	    cmocka_unit_test(time_outs_are_counted),
+	    cmocka_unit_test(counts_around_resets),
+	    cmocka_unit_test(counts_end_for_resets),
 	    cmocka_unit_test(wanted_after_failure),
 	    cmocka_unit_test(no_doorbells_when_failed),
 	    cmocka_unit_test(no_doorbells_in_reset),

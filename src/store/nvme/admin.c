@@ -6,7 +6,6 @@
 
 #include <queue/attach.h>
 
-#define LOG_TIMEOUT_NS 5000000000u
 #define ADMIN_FAILED "%s: %s failed: %s (status 0x%03x)"
 
 static uint32_t word_at(const unsigned char *data, size_t at, unsigned bytes)
@@ -50,65 +49,90 @@ static uint32_t result_of(const struct gn_nvmeq *q, uint32_t cid)
 	return 0;
 }
 
-/* Wait for an admin command, and for nothing that a controller which is gone or fatal would never send. */
-static int await_command(struct gn_drive *d, uint32_t cid, uint64_t deadline, uint32_t *status,
-                         struct gn_error *error)
-{
-	int rc, health = 0;
+/* An admin command. */
+struct task {
+	const char *what;
+	uint64_t timeout_ns;
+	struct gn_nvme_command command;
+	void *data;       /* 4096 bytes that the controller returns, or NULL */
+	uint32_t *result; /* or NULL */
+	int yields;       /* it is given up for a reset */
+};
 
-	do {
-		rc = gn_nvmeq_poll(&d->admin.q, cid, health ? 0 : deadline, status);
-		if (rc == -GN_EAGAIN && !health)
-			health = gn_drive_health(d, error);
-	} while (rc == -GN_EAGAIN);
-	return rc == -GN_ETIMEDOUT && health ? health : rc;
+/* 0, or why the command will not complete: the controller is gone or fatal, or about to be reset. */
+static int hindrance(const struct gn_drive *d, const struct task *t, struct gn_error *error)
+{
+	if (t->yields && simt_load_acquire_dev_u32(&d->resetting))
+		return gn_error_set(error, -GN_EBUSY, "%s: %s is not sent during a reset", d->name, t->what);
+	return gn_drive_health(d, error);
 }
 
-static int run(struct gn_drive *d, const char *what, uint64_t timeout_ns,
-               const struct gn_nvme_command *command, void *data, uint32_t *result, struct gn_error *error)
+static int await_command(struct gn_drive *d, const struct task *t, uint32_t cid, uint64_t deadline,
+                         uint32_t *status, struct gn_error *error)
 {
-	const uint64_t deadline = simt_clock_ns() + timeout_ns;
-	struct gn_nvmeq *q = &d->admin.q;
-	struct gn_nvme_command c = *command;
-	struct gn_error reason = {0, ""};
-	uint32_t cid, status = 0;
-	int rc = d->mute ? -GN_ETIMEDOUT : gn_nvmeq_begin(q, deadline, &cid);
+	int rc, why = 0;
 
+	do {
+		rc = gn_nvmeq_poll(&d->admin.q, cid, why ? 0 : deadline, status);
+		if (rc == -GN_EAGAIN && !why)
+			why = hindrance(d, t, error);
+	} while (rc == -GN_EAGAIN);
+	return rc == -GN_ETIMEDOUT && why ? why : rc;
+}
+
+static int take_slot(struct gn_drive *d, const struct task *t, uint64_t deadline, uint32_t *cid,
+                     struct gn_error *error)
+{
+	int rc = hindrance(d, t, error);
+
+	if (rc)
+		return rc;
+	rc = d->mute ? -GN_ETIMEDOUT : gn_nvmeq_begin(&d->admin.q, deadline, cid);
 	if (rc)
 		return gn_error_set(error, rc,
 		                    "%s: %s was not sent: an earlier admin command never completed, or the "
 		                    "controller is being reset",
-		                    d->name, what);
-	if (data)
+		                    d->name, t->what);
+	return rc;
+}
+
+static int run(struct gn_drive *d, const struct task *t, struct gn_error *error)
+{
+	const uint64_t deadline = simt_clock_ns() + t->timeout_ns;
+	struct gn_nvmeq *q = &d->admin.q;
+	struct gn_nvme_command c = t->command;
+	struct gn_error reason = {0, ""};
+	uint32_t cid = 0, status = 0;
+	int rc = take_slot(d, t, deadline, &cid, error);
+
+	if (rc)
+		return rc;
+	if (t->data)
 		c.prp1 = q->prp_list[cid & (q->depth - 1)];
 	gn__nvmeq_post_command(q, cid, &c);
-	rc = await_command(d, cid, deadline, &status, &reason);
+	rc = await_command(d, t, cid, deadline, &status, &reason);
 	d->mute = rc == -GN_ETIMEDOUT;
 	if (rc == -GN_ETIMEDOUT)
-		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, what,
-		                    (double)timeout_ns / 1e9);
+		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, t->what,
+		                    (double)t->timeout_ns / 1e9);
 	if (reason.code && rc == reason.code)
 		return gn_error_set(error, rc, "%s", reason.text);
-	if (!rc && data)
-		memcpy(data, gn_nvmeq_buffer(q, cid), GN_NVME_PAGE);
-	if (!rc && result)
-		*result = result_of(q, cid);
+	if (!rc && t->data)
+		memcpy(t->data, gn_nvmeq_buffer(q, cid), GN_NVME_PAGE);
+	if (!rc && t->result)
+		*t->result = result_of(q, cid);
 	gn_nvmeq_end(q, cid);
-	return rc ? gn_error_set(error, gn_nvme_status_code(status), ADMIN_FAILED, d->name, what,
+	return rc ? gn_error_set(error, gn_nvme_status_code(status), ADMIN_FAILED, d->name, t->what,
 	                         gn_nvme_status_text(status), status)
 	          : 0;
 }
 
-static int run_within(struct gn_drive *d, const char *what, uint64_t timeout_ns,
-                      const struct gn_nvme_command *command, void *data, uint32_t *result,
-                      struct gn_error *error)
+static int run_alone(struct gn_drive *d, const struct task *t, struct gn_error *error)
 {
-	int rc = gn_drive_health(d, error);
+	int rc;
 
-	if (rc)
-		return rc;
 	pthread_mutex_lock(&d->lock);
-	rc = run(d, what, timeout_ns, command, data, result, error);
+	rc = run(d, t, error);
 	pthread_mutex_unlock(&d->lock);
 	return rc;
 }
@@ -116,7 +140,9 @@ static int run_within(struct gn_drive *d, const char *what, uint64_t timeout_ns,
 int gn_drive_command(struct gn_drive *d, const char *what, const struct gn_nvme_command *command, void *data,
                      uint32_t *result, struct gn_error *error)
 {
-	return run_within(d, what, d->timeout_ns, command, data, result, error);
+	const struct task t = {what, d->timeout_ns, *command, data, result, 0};
+
+	return run_alone(d, &t, error);
 }
 
 /* An admin command; its dwords 10 and 11 lie where I/O commands have the block address. */
@@ -270,9 +296,14 @@ int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error
 int gn_drive_log_counts(struct gn_drive *d, struct gn_drive_log *log, struct gn_error *error)
 {
 	const uint32_t dwords = 512 / 4 - 1; /* less one, as the specification wants it */
-	struct gn_nvme_command c = make(GN_ADMIN_GET_LOG_PAGE, 0xffffffffu, GN_LOG_HEALTH | dwords << 16, 0);
 	unsigned char data[GN_NVME_PAGE];
-	int rc = run_within(d, "Get Log Page", LOG_TIMEOUT_NS, &c, data, NULL, error);
+	const struct task t = {"Get Log Page",
+	                       d->log_timeout_ns,
+	                       make(GN_ADMIN_GET_LOG_PAGE, 0xffffffffu, GN_LOG_HEALTH | dwords << 16, 0),
+	                       data,
+	                       NULL,
+	                       1};
+	int rc = run_alone(d, &t, error);
 
 	if (rc)
 		return rc;
@@ -286,9 +317,10 @@ int gn_drive_log_counts(struct gn_drive *d, struct gn_drive_log *log, struct gn_
 int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, uint64_t timeout_ns, int *done,
                    struct gn_error *error)
 {
-	struct gn_nvme_command c = make(GN_ADMIN_ABORT, 0, queue | cid << 16, 0);
 	uint32_t result = 1;
-	int rc = run_within(d, "Abort", timeout_ns, &c, NULL, &result, error);
+	const struct task t = {"Abort", timeout_ns, make(GN_ADMIN_ABORT, 0, queue | cid << 16, 0),
+	                       NULL,    &result,    0};
+	int rc = run_alone(d, &t, error);
 
 	*done = !rc && !(result & 1);
 	return rc;

@@ -33,7 +33,10 @@ int gn_drive_identify(struct gn_drive *d, struct gn_error *error);
 int gn_drive_namespace_of(struct gn_drive *d, uint32_t nsid, struct gn_drive_namespace *ns,
                           struct gn_error *error);
 
-/* gn_drive_log_counts - what the drive has counted. Waits 5 seconds at most. As gn_drive_command. */
+/*
+ * gn_drive_log_counts - what the drive has counted. Waits for other admin commands, and then log_timeout_ns
+ * at most. As gn_drive_command; -GN_EBUSY: not during a reset.
+ */
 int gn_drive_log_counts(struct gn_drive *d, struct gn_drive_log *log, struct gn_error *error);
 
 /* gn_drive_list - ids of active namespaces, ascending, at most 1024; *count receives how many. */

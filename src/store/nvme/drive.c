@@ -10,6 +10,7 @@
 enum { ADMIN_DEPTH = 32 };
 #define MARGIN_NS 1000000000u         /* CAP.TO may be 0, and this process may be late */
 #define ADMIN_TIMEOUT_NS 30000000000u /* as long as Linux's waits for I/O; a namespace may wake up */
+#define LOG_TIMEOUT_NS 5000000000u
 
 uint32_t gn_drive_read(const struct gn_drive *d, unsigned offset)
 {
@@ -221,6 +222,8 @@ int gn_drive_open(struct gn_drive *d, struct gn_error *error)
 	d->open = 1;
 	if (!d->timeout_ns)
 		d->timeout_ns = ADMIN_TIMEOUT_NS;
+	if (!d->log_timeout_ns)
+		d->log_timeout_ns = LOG_TIMEOUT_NS;
 	rc = check_capabilities(d, error);
 	if (!rc)
 		rc = gn_drive_disable(d, error);

@@ -72,14 +72,15 @@ struct gn_drive {
 	struct simt_machine *host; /* a cpu machine: the admin queue lies in its memory */
 	uint64_t cap;
 	struct gn_drive_queue admin;
-	pthread_mutex_t lock; /* one admin command at a time */
-	int open;             /* the mutex is there */
-	uint64_t timeout_ns;  /* of an admin command */
-	uint32_t enabled;     /* CC.EN was set, and CSTS.RDY followed */
-	uint32_t changes;     /* of enabled, ever */
-	uint32_t mute;        /* no admin command is sent: one timed out, or the controller is not enabled */
-	uint32_t resetting;   /* by the thread that looks after it (watch.h) */
-	uint32_t failed;      /* for good; why says why */
+	pthread_mutex_t lock;    /* one admin command at a time */
+	int open;                /* the mutex is there */
+	uint64_t timeout_ns;     /* of an admin command */
+	uint64_t log_timeout_ns; /* of the one that asks for the log */
+	uint32_t enabled;        /* CC.EN was set, and CSTS.RDY followed */
+	uint32_t changes;        /* of enabled, ever */
+	uint32_t mute;      /* no admin command is sent: one timed out, or the controller is not enabled */
+	uint32_t resetting; /* by the thread that looks after it (watch.h) */
+	uint32_t failed;    /* for good; why says why */
 	struct gn_error why;
 	struct gn_drive_identity identity;
 };
