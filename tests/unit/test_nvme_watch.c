@@ -255,6 +255,60 @@ static void time_outs_are_counted(void **state)
 	close_block();
 }
 
+/* A drive that keeps the log to itself can be opened, used, reset and closed; it is asked once. */
+static void silent_from_the_start(void **state)
+{
+	struct gn_store_statistics all;
+	struct gn_counts c;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	fake.keeps_log = 1;
+	drive.log_timeout_ns = SECOND / 50;
+	open_block(2, SECOND / 5);
+	gn_counts_begin(&c, &drive);
+	assert_int_equal(c.has_log, 0);
+	assert_int_equal(gn_drive_namespace_of(&drive, 1, &block.ns, &error), 0);
+	simt_store_release_sys_u32(&fake.loses, 1);
+	start_watch();
+	assert_int_equal(gn_block_read(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
+	await_word(&watch.resets, 1);
+	memset(&all, 0, sizeof all);
+	gn_counts_get(&c, &block, &watch, &all);
+	assert_int_equal(all.reads, 0);
+	assert_int_equal(simt_load_acquire_sys_u32(&fake.logs), 1);
+	simt_store_release_sys_u32(&fake.loses, 0);
+	close_block();
+	assert_int_equal(drive.failed, 0);
+}
+
+/* One that falls silent later: what it said before is told, and other admin commands go on. */
+static void silent_later(void **state)
+{
+	struct gn_store_statistics all;
+	struct gn_counts c;
+	int done;
+
+	(void)state;
+	fake_open(&fake, &drive);
+	open_watched(2, 100 * (uint64_t)SECOND);
+	gn_counts_begin(&c, &drive);
+	assert_int_equal(gn_block_read(&block, 0, got, 512, &error), 0);
+	memset(&all, 0, sizeof all);
+	gn_counts_get(&c, &block, &watch, &all);
+	assert_int_equal(all.reads, 1);
+	simt_store_release_sys_u32(&fake.keeps_log, 1);
+	drive.log_timeout_ns = SECOND / 50;
+	for (unsigned k = 0; k < 100; k++) {
+		memset(&all, 0, sizeof all);
+		gn_counts_get(&c, &block, &watch, &all);
+		assert_int_equal(all.reads, 1);
+	}
+	assert_true(simt_load_acquire_sys_u32(&fake.logs) <= 3);
+	assert_int_equal(gn_drive_abort(&drive, 1, 1, 100 * (uint64_t)SECOND, &done, &error), 0);
+	close_block();
+}
+
 static uint32_t asking;
 
 static void *ask_often(void *user)
@@ -511,6 +565,8 @@ int main(void)
 	    cmocka_unit_test(late_not_lost),
 	    cmocka_unit_test(counts),
 	    cmocka_unit_test(time_outs_are_counted),
+	    cmocka_unit_test(silent_from_the_start),
+	    cmocka_unit_test(silent_later),
 	    cmocka_unit_test(counts_around_resets),
 	    cmocka_unit_test(counts_end_for_resets),
 	    cmocka_unit_test(wanted_after_failure),

@@ -56,14 +56,15 @@ struct task {
 	struct gn_nvme_command command;
 	void *data;       /* 4096 bytes that the controller returns, or NULL */
 	uint32_t *result; /* or NULL */
-	int yields;       /* it is given up for a reset */
+	int yields;       /* it is given up for a reset, and one that is not answered keeps no other back */
 };
 
-/* 0, or why the command will not complete: the controller is gone or fatal, or about to be reset. */
+/* 0, or why the command will not complete: the controller is gone or fatal, or is reset now or soon. */
 static int hindrance(const struct gn_drive *d, const struct task *t, struct gn_error *error)
 {
-	if (t->yields && simt_load_acquire_dev_u32(&d->resetting))
-		return gn_error_set(error, -GN_EBUSY, "%s: %s is not sent during a reset", d->name, t->what);
+	if (t->yields && (d->mute || simt_load_acquire_dev_u32(&d->resetting)))
+		return gn_error_set(error, -GN_EBUSY, "%s: %s is not sent: the controller must be reset",
+		                    d->name, t->what);
 	return gn_drive_health(d, error);
 }
 
@@ -111,7 +112,7 @@ static int run(struct gn_drive *d, const struct task *t, struct gn_error *error)
 		c.prp1 = q->prp_list[cid & (q->depth - 1)];
 	gn__nvmeq_post_command(q, cid, &c);
 	rc = await_command(d, t, cid, deadline, &status, &reason);
-	d->mute = rc == -GN_ETIMEDOUT;
+	d->mute = rc == -GN_ETIMEDOUT && !t->yields;
 	if (rc == -GN_ETIMEDOUT)
 		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, t->what,
 		                    (double)t->timeout_ns / 1e9);

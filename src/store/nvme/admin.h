@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * admin.h - the admin commands of a controller. Host, any thread; each waits, at most drive->timeout_ns.
- * After one that timed out, and while the controller is not enabled, the others time out at once.
+ * After one that timed out, and while the controller is not enabled, the others time out at once. Not after
+ * one that asked for the log: a drive need not answer it to be of use.
  */
 #ifndef GN_STORE_NVME_ADMIN_H
 #define GN_STORE_NVME_ADMIN_H
@@ -35,7 +36,7 @@ int gn_drive_namespace_of(struct gn_drive *d, uint32_t nsid, struct gn_drive_nam
 
 /*
  * gn_drive_log_counts - what the drive has counted. Waits for other admin commands, and then log_timeout_ns
- * at most. As gn_drive_command; -GN_EBUSY: not during a reset.
+ * at most. As gn_drive_command; -GN_EBUSY: not during a reset, nor before one that is due.
  */
 int gn_drive_log_counts(struct gn_drive *d, struct gn_drive_log *log, struct gn_error *error);
 

@@ -12,8 +12,12 @@ void gn_counts_begin(struct gn_counts *c, struct gn_drive *d)
 void gn_counts_get(struct gn_counts *c, const struct gn_block *b, const struct gn_watch *w,
                    struct gn_store_statistics *statistics)
 {
-	if (c->has_log) /* during a reset, and after a failure, the drive tells nothing */
-		gn_drive_log_counts(b->drive, &c->last, NULL);
+	/*
+	 * During a reset, and after a failure, the drive tells nothing. One that does not answer is not asked
+	 * again: each time would take as long, and keep a slot of the admin queue.
+	 */
+	if (c->has_log && gn_drive_log_counts(b->drive, &c->last, NULL) == -GN_ETIMEDOUT)
+		c->has_log = 0;
 	statistics->reads += c->last.reads - c->first.reads;
 	statistics->writes += c->last.writes - c->first.writes;
 	statistics->read_bytes += (c->last.read_units - c->first.read_units) * UNIT_BYTES;

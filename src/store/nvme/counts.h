@@ -16,7 +16,7 @@ extern "C" {
 
 struct gn_counts {
 	struct gn_drive_log first, last; /* when the store was opened; when it was asked last */
-	int has_log;                     /* the drive tells */
+	int has_log;                     /* the drive tells, as far as we know */
 };
 
 /* gn_counts_begin - after the drive was opened. A drive that does not tell is none the worse for it. */
