@@ -5,6 +5,8 @@
 #ifndef GN_TESTS_NVME_SUPPORT_H
 #define GN_TESTS_NVME_SUPPORT_H
 
+#include <sched.h>
+
 #include <store/nvme/admin.h>
 #include <store/nvme/watch.h>
 
@@ -57,7 +59,7 @@ static void close_block(void)
 }
 
 /* Post a command that the controller loses, and give it up, unless a reset completes it before. */
-static void lose(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint32_t blocks)
+static inline void lose(const struct gn_nvmeq *q, uint32_t cid, uint32_t opcode, uint32_t blocks)
 {
 	uint32_t status;
 	int rc;
@@ -78,6 +80,17 @@ static uint32_t take(const struct gn_nvmeq *q)
 
 	assert_int_equal(gn_nvmeq_begin(q, simt_clock_ns() + 100 * (uint64_t)SECOND, &cid), 0);
 	return cid;
+}
+
+/* Until another thread has made it so large. */
+static inline void await_word(uint32_t *word, uint32_t value)
+{
+	const uint64_t began = simt_clock_ns();
+
+	while (simt_load_acquire_sys_u32(word) < value) {
+		assert_true(simt_clock_ns() - began < 100 * (uint64_t)SECOND);
+		sched_yield();
+	}
 }
 
 #endif

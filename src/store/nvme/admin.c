@@ -111,6 +111,8 @@ static int run(struct gn_drive *d, const struct task *t, struct gn_error *error)
 	if (t->data)
 		c.prp1 = q->prp_list[cid & (q->depth - 1)];
 	gn__nvmeq_post_command(q, cid, &c);
+	if (c.opcode == GN_ADMIN_ABORT)
+		simt_store_relaxed_dev_u64(&d->aborts, d->aborts + 1);
 	rc = await_command(d, t, cid, deadline, &status, &reason);
 	d->mute = rc == -GN_ETIMEDOUT && !t->yields;
 	if (rc == -GN_ETIMEDOUT)

@@ -26,6 +26,6 @@ void gn_counts_get(struct gn_counts *c, const struct gn_block *b, const struct g
 	statistics->retries += simt_load_relaxed_dev_u64(&b->retries);
 	statistics->read_timeouts += simt_load_relaxed_dev_u64(&w->read_timeouts);
 	statistics->write_timeouts += simt_load_relaxed_dev_u64(&w->write_timeouts);
-	statistics->aborts += simt_load_relaxed_dev_u64(&w->aborts);
+	statistics->aborts += simt_load_relaxed_dev_u64(&b->drive->aborts);
 	statistics->resets += simt_load_acquire_dev_u32(&w->resets);
 }

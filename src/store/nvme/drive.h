@@ -80,6 +80,7 @@ struct gn_drive {
 	uint32_t changes;        /* of enabled, ever */
 	uint32_t mute;      /* no admin command is sent: one timed out, or the controller is not enabled */
 	uint32_t resetting; /* by the thread that looks after it (watch.h) */
+	uint64_t aborts;    /* Abort commands that were sent */
 	uint32_t failed;    /* for good; why says why */
 	struct gn_error why;
 	struct gn_drive_identity identity;

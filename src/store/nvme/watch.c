@@ -137,7 +137,6 @@ static void count_timeout(struct gn_watch *w, uint32_t opcode)
 	uint64_t *count = opcode == GN_NVME_READ ? &w->read_timeouts : &w->write_timeouts;
 
 	simt_store_relaxed_dev_u64(count, *count + 1);
-	simt_store_relaxed_dev_u64(&w->aborts, w->aborts + 1);
 }
 
 /* Returns 1 if the controller must be reset: a command was given up too long ago, or Abort is not answered.
@@ -159,7 +158,7 @@ static int see_to(struct gn_watch *w, uint32_t k, uint32_t slot)
 		return simt_clock_ns() - p->since_ns[slot] > GRACE_NS;
 	p->aborted[slot] = cid + 1;
 	p->since_ns[slot] = simt_clock_ns();
-	count_timeout(w, gn_watch_queue(w, k)->slot[slot].opcode);
+	count_timeout(w, simt_load_relaxed_dev_u32(&gn_watch_queue(w, k)->slot[slot].opcode));
 	return gn_drive_abort(w->block->drive, id, cid, GRACE_NS, &done, NULL) == -GN_ETIMEDOUT;
 }
 

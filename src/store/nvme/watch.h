@@ -61,7 +61,6 @@ struct gn_watch {
 	uint32_t stop;
 	uint32_t resets;
 	uint64_t read_timeouts, write_timeouts; /* commands that it saw given up; flushes count as writes */
-	uint64_t aborts;
 };
 
 /*
