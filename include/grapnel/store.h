@@ -267,13 +267,13 @@ int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct 
 
 /* What a store has moved since it was opened, as its own end counted it. */
 struct gn_store_statistics {
-	uint64_t reads, writes; /* commands executed well */
+	uint64_t reads, writes; /* commands executed well; of nvme: all that the drive has completed */
 	uint64_t read_bytes, written_bytes;
 	uint64_t failed;      /* commands that ended in an error */
 	uint64_t members_out; /* of a replica: members that are out of use */
 	/* Of nvme:, and of stripes and replicas of them; of other stores 0. */
 	uint64_t retries;                       /* commands of the host that were sent again */
-	uint64_t read_timeouts, write_timeouts; /* commands that were given up */
+	uint64_t read_timeouts, write_timeouts; /* commands that were given up, and did not end soon after */
 	uint64_t aborts;                        /* Abort commands that were sent for them */
 	uint64_t resets;                        /* of the controller */
 };
@@ -281,10 +281,13 @@ struct gn_store_statistics {
 /*
  * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
  * zero: their bytes move by the threads' own loads and stores, which nobody counts. For nvme: the drive
- * itself counts reads, writes and bytes, these in steps of 512,000; if it has no such log they are 0. It is
- * asked by a command, for which this waits, 5 seconds at most. `failed` are commands of the host there.
- * Time-outs and aborts of a GPU's threads are not seen. Of a replica on a GPU it waits for the launches of
- * the machine's own stream. Host.
+ * itself counts reads, writes and bytes, these in steps of 512,000; it counts commands that failed, too. If
+ * it has no such log they are 0. It is asked by a command, for which this waits 5 seconds at most, after
+ * other admin commands: an Abort takes a second at most. If the drive does not answer, it is not asked again,
+ * and during a reset it is not asked; then the numbers are those of the time before. `failed` are commands of
+ * the host there. A thread of the library counts a time-out when it finds the command still given up, every
+ * 10 milliseconds: one that the drive has ended before that is not counted. Time-outs and aborts of a GPU's
+ * threads are not seen. Of a replica on a GPU it waits for the launches of the machine's own stream. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 
