@@ -40,6 +40,7 @@ _PROTOTYPES = {
     "machine_describe": (_i, _I, _p, _p),
     "store": (_I, _I, _s),
     "store_describe": (_i, _I, _p, _p),
+    "store_statistics": (_i, _I, _p),
     "store_read": (_i, _I, _U, _p, _U),
     "store_write": (_i, _I, _U, _p, _U),
     "store_flush": (_i, _I),

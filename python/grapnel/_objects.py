@@ -190,16 +190,12 @@ class Store(Closable):
         if "\0" in self.uri:
             raise ValueError("a URI has no byte 0")
         self._own(lib.store(self.machine.handle, self.uri.encode()))
-        text, value = self._describe()
-        self.path = text
+        text, value = ctypes.create_string_buffer(192), (ctypes.c_uint64 * 5)()
+        lib.must(lib.store_describe(self._handle, text, value))
+        self.path = text.value.decode()
         self.capacity, self.block_bytes = value[0], value[1]
         self.read_only, self.is_memory = bool(value[2]), bool(value[3])
         self._address = value[4]
-
-    def _describe(self):
-        text, value = ctypes.create_string_buffer(192), (ctypes.c_uint64 * 16)()
-        lib.must(lib.store_describe(self._handle, text, value))
-        return text.value.decode(), value
 
     def __len__(self) -> int:
         return self.capacity
@@ -287,11 +283,15 @@ class Store(Closable):
         return (1, 0)
 
     def stats(self) -> dict[str, int]:
-        """What the store's own end counted; all 0 for ``host:``, whose bytes nobody counts."""
-        _, value = self._describe()
+        """What the store's own end counted; all 0 for ``host:``, whose bytes nobody counts.
+
+        A drive (``nvme:``) is asked, and this waits for its answer.
+        """
+        value = (ctypes.c_uint64 * 11)()
+        lib.must(lib.store_statistics(self._handle, value))
         names = ("reads", "writes", "read_bytes", "written_bytes", "failed", "members_out",
                  "retries", "read_timeouts", "write_timeouts", "aborts", "resets")
-        return dict(zip(names, value[5:16]))
+        return dict(zip(names, value))
 
     def _close(self, discard: int) -> None:
         if self._handle and any(view() is not None for view in self._views):

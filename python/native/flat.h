@@ -67,10 +67,15 @@ int64_t gn_flat_store(int64_t machine, const char *uri);
 
 /*
  * value: capacity_bytes, block_bytes, read_only, is memory, address of the memory if the host reaches it
- * (else 0), reads, writes, read_bytes, written_bytes, failed, members_out, retries, read_timeouts,
- * write_timeouts, aborts, resets. @path  192 bytes
+ * (else 0). @path  192 bytes
  */
-int gn_flat_store_describe(int64_t store, char *path, uint64_t value[16]);
+int gn_flat_store_describe(int64_t store, char *path, uint64_t value[5]);
+
+/*
+ * As gn_store_get_statistics, which asks a drive and waits for it. value: reads, writes, read_bytes,
+ * written_bytes, failed, members_out, retries, read_timeouts, write_timeouts, aborts, resets.
+ */
+int gn_flat_store_statistics(int64_t store, uint64_t value[11]);
 
 /* As gn_store_read_host, gn_store_write_host and gn_store_flush. */
 int gn_flat_store_read(int64_t store, uint64_t offset, void *to, uint64_t bytes);

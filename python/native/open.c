@@ -37,34 +37,44 @@ static void *memory_of(const struct gn__object *o)
 	return o->machine->is_cuda ? gn__host_address(view->memory) : view->memory;
 }
 
-int gn_flat_store_describe(int64_t store, char *path, uint64_t value[16])
+int gn_flat_store_describe(int64_t store, char *path, uint64_t value[5])
 {
 	struct gn__object *o = gn__take(store, GN__STORE);
 	const struct gn_store_view *view;
-	struct gn_store_statistics moved;
 
 	if (!o)
 		return gn_flat_failure()->code;
 	gn__lock(o);
 	view = gn_store_view_of(o->store);
-	gn_store_get_statistics(o->store, &moved);
 	snprintf(path, 192, "%s", gn_store_path(o->store));
 	value[0] = view->capacity_bytes;
 	value[1] = view->block_bytes;
 	value[2] = view->read_only;
 	value[3] = view->kind == GN_STORE_MEMORY;
 	value[4] = (uint64_t)(uintptr_t)memory_of(o);
-	value[5] = moved.reads;
-	value[6] = moved.writes;
-	value[7] = moved.read_bytes;
-	value[8] = moved.written_bytes;
-	value[9] = moved.failed;
-	value[10] = moved.members_out;
-	value[11] = moved.retries;
-	value[12] = moved.read_timeouts;
-	value[13] = moved.write_timeouts;
-	value[14] = moved.aborts;
-	value[15] = moved.resets;
+	return gn__leave(o, 0);
+}
+
+int gn_flat_store_statistics(int64_t store, uint64_t value[11])
+{
+	struct gn__object *o = gn__take(store, GN__STORE);
+	struct gn_store_statistics moved;
+
+	if (!o)
+		return gn_flat_failure()->code;
+	gn__lock(o);
+	gn_store_get_statistics(o->store, &moved);
+	value[0] = moved.reads;
+	value[1] = moved.writes;
+	value[2] = moved.read_bytes;
+	value[3] = moved.written_bytes;
+	value[4] = moved.failed;
+	value[5] = moved.members_out;
+	value[6] = moved.retries;
+	value[7] = moved.read_timeouts;
+	value[8] = moved.write_timeouts;
+	value[9] = moved.aborts;
+	value[10] = moved.resets;
 	return gn__leave(o, 0);
 }
 
