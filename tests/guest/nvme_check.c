@@ -332,8 +332,7 @@ static void case_slow(void)
 	gn_store_get_statistics(store, &counted);
 	printf("read time-outs %" PRIu64 ", aborts %" PRIu64 ", resets %" PRIu64 ", reads %" PRIu64 "\n",
 	       counted.read_timeouts, counted.aborts, counted.resets, counted.reads);
-	check(counted.read_timeouts > 0 && counted.aborts >= counted.read_timeouts && counted.resets > 0 &&
-	          counted.reads >= 8,
+	check(counted.read_timeouts > 0 && counted.aborts > 0 && counted.resets > 0 && counted.reads >= 8,
 	      "time-outs and resets are counted", counted.resets);
 }
 
