@@ -3,6 +3,7 @@
  * Who may connect to a server of rdma: regions: what a client is told of a region, and whom the server
  * refuses. The connection manager is faked; nothing is sent.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +12,31 @@
 
 #include "unit.h"
 
-enum { KEY = 4711 };
+enum { KEY = 4711, NOTES = 12 };
 
 static struct {
 	struct ibv_context verbs, other;
 	struct ibv_cq cq;
 	struct ibv_pd pd;
-	struct ibv_mr mr[2];
+	struct ibv_mr mr[2], notes;
 	struct ibv_qp qp;
 	struct rdma_conn_param param; /* of the last that was accepted */
 	uint8_t answer[GN_HELLO_ANSWER_BYTES];
 	char refusal[GN_HELLO_TEXT + 1];
 	struct ibv_qp_init_attr attributes;
-	unsigned accepts, refusals, pairs, ids_destroyed, disconnects;
-	int no_pairs, no_accept;
+	unsigned accepts, refusals, pairs, ids_destroyed, disconnects, receives;
+	int no_pairs, no_accept, no_receives;
+	char order[64]; /* what was done: accept a, create c, receive r, disconnect d, destroy a queue pair q,
+	                   an id i */
 } fake;
+
+static void note(char what)
+{
+	const size_t length = strlen(fake.order);
+
+	if (length + 1 < sizeof fake.order)
+		fake.order[length] = what;
+}
 
 static struct gn_server *server;
 static struct gn_export lent[2];
@@ -52,6 +63,7 @@ int __wrap_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	assert_int_equal(param->private_data_len, sizeof fake.answer);
 	memcpy(fake.answer, param->private_data, sizeof fake.answer);
 	fake.accepts++;
+	note('a');
 	return 0;
 }
 
@@ -71,6 +83,7 @@ int __wrap_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_q
 	fake.attributes = *attributes;
 	id->qp = &fake.qp;
 	fake.pairs++;
+	note('c');
 	return 0;
 }
 
@@ -78,6 +91,7 @@ int __wrap_rdma_disconnect(struct rdma_cm_id *id)
 {
 	assert_non_null(id->qp);
 	fake.disconnects++;
+	note('d');
 	return 0;
 }
 
@@ -86,12 +100,28 @@ void __wrap_rdma_destroy_qp(struct rdma_cm_id *id)
 	assert_non_null(id->qp);
 	id->qp = NULL;
 	fake.pairs--;
+	note('q');
 }
 
 int __wrap_rdma_destroy_id(struct rdma_cm_id *id)
 {
 	assert_null(id->qp); /* or the queue pair would be lost */
 	fake.ids_destroyed++;
+	note('i');
+	return 0;
+}
+
+/* ibv_post_recv calls it. */
+static int post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)bad;
+	assert_ptr_equal(qp, &fake.qp);
+	assert_int_equal(wr->num_sge, 1);
+	assert_int_equal(wr->sg_list->lkey, NOTES);
+	if (fake.no_receives)
+		return ENOMEM;
+	if (!fake.receives++)
+		note('r');
 	return 0;
 }
 
@@ -102,6 +132,9 @@ static int open_server(void **state)
 	fake.cq.cqe = GN_SERVER_CONNECTIONS;
 	fake.mr[0].rkey = KEY;
 	fake.mr[1].rkey = KEY + 1;
+	fake.notes.lkey = NOTES;
+	fake.verbs.ops.post_recv = post_receive;
+	fake.qp.context = &fake.verbs;
 	assert_int_equal(gn_export_open(&lent[0], "first=memory:64K", 0, &error), 0);
 	assert_int_equal(gn_export_open(&lent[1], "second=memory:1M", 1, &error), 0);
 	server = (struct gn_server *)calloc(1, sizeof *server);
@@ -113,6 +146,8 @@ static int open_server(void **state)
 	server->lender[0].cq = &fake.cq;
 	server->lender[0].region[0] = &fake.mr[0];
 	server->lender[0].region[1] = &fake.mr[1];
+	server->lender[0].notes = &fake.notes;
+	server->notes = (char *)calloc(GN_SERVER_CONNECTIONS, GN_LEND_NOTE_BYTES);
 	server->connection =
 	    (struct gn_connection *)calloc(GN_SERVER_CONNECTIONS, sizeof *server->connection);
 	return 0;
@@ -123,14 +158,15 @@ static int close_server(void **state)
 	(void)state;
 	gn_export_close(&lent[0]);
 	gn_export_close(&lent[1]);
+	free(server->notes);
 	free(server->connection);
 	free(server);
 	return 0;
 }
 
 /* A client asks for a region, over a device. */
-static void ask(struct rdma_cm_id *id, struct ibv_context *verbs, const char *name, uint64_t session,
-                uint16_t index)
+static void ask_for(struct rdma_cm_id *id, struct ibv_context *verbs, const char *name, uint64_t session,
+                    uint16_t index, uint16_t flags)
 {
 	struct gn_hello_request request;
 
@@ -139,8 +175,15 @@ static void ask(struct rdma_cm_id *id, struct ibv_context *verbs, const char *na
 	id->verbs = verbs;
 	request.session = session;
 	request.index = index;
+	request.flags = flags;
 	snprintf(request.name, sizeof request.name, "%s", name);
 	gn_server_request(server, id, &request, 0);
+}
+
+static void ask(struct rdma_cm_id *id, struct ibv_context *verbs, const char *name, uint64_t session,
+                uint16_t index)
+{
+	ask_for(id, verbs, name, session, index, 0);
 }
 
 static void expect_refusal(const char *text)
@@ -167,6 +210,7 @@ static void an_answer_has_key_and_bounds(void **state)
 	assert_int_equal(a.bytes, 1 << 20);
 	assert_ptr_equal((void *)(uintptr_t)a.address, lent[1].region.memory);
 	assert_int_equal(a.flags, GN_HELLO_READ_ONLY);
+	assert_int_equal(a.block, 512);
 	assert_int_equal(a.instance, lent[1].instance);
 	ask(&id[1], &fake.verbs, "first", 7, 1);
 	assert_int_equal(gn_hello_get_answer(fake.answer, sizeof fake.answer, &a), 0);
@@ -174,6 +218,63 @@ static void an_answer_has_key_and_bounds(void **state)
 	assert_int_equal(a.bytes, 64 << 10);
 	assert_int_equal(a.flags, 0);
 	assert_int_equal(fake.attributes.qp_type, IBV_QPT_RC);
+	assert_int_equal(fake.attributes.cap.max_recv_wr, 1);
+	assert_int_equal(fake.receives, 0);
+}
+
+/* A region that is a file says so, and in which blocks its bytes move. */
+static void an_answer_names_a_file(void **state)
+{
+	static struct rdma_cm_id id;
+	struct gn_hello_answer a;
+
+	(void)state;
+	lent[0].path = (char *)"a file";
+	ask(&id, &fake.verbs, "first", 7, 0);
+	lent[0].path = NULL;
+	assert_int_equal(gn_hello_get_answer(fake.answer, sizeof fake.answer, &a), 0);
+	assert_int_equal(a.flags, GN_HELLO_FILE);
+	assert_int_equal(a.block, 512);
+}
+
+/* A connection that carries flushes can receive notes before its client is told that it may send them. */
+static void a_control_connection_receives_notes(void **state)
+{
+	static struct rdma_cm_id id;
+
+	(void)state;
+	ask_for(&id, &fake.verbs, "first", 7, 0, GN_HELLO_CONTROL);
+	assert_int_equal(fake.accepts, 1);
+	assert_int_equal(fake.receives, GN_LEND_NOTES);
+	assert_int_equal(fake.attributes.cap.max_recv_wr, GN_LEND_NOTES);
+	assert_int_equal(fake.attributes.cap.max_send_wr, GN_LEND_NOTES);
+	assert_string_equal(fake.order, "cra");
+}
+
+static void a_control_connection_that_cannot_receive_is_refused(void **state)
+{
+	static struct rdma_cm_id id;
+
+	(void)state;
+	fake.no_receives = 1;
+	ask_for(&id, &fake.verbs, "first", 7, 0, GN_HELLO_CONTROL);
+	expect_refusal("no more queue pairs");
+}
+
+/* It may have a completion for each note, and one for what is being sent. */
+static void a_control_connection_wants_more_room(void **state)
+{
+	static struct rdma_cm_id id[4];
+
+	(void)state;
+	fake.cq.cqe = 2 * (GN_LEND_NOTES + 1);
+	ask_for(&id[0], &fake.verbs, "first", 7, 0, GN_HELLO_CONTROL);
+	ask(&id[1], &fake.verbs, "first", 7, 1);
+	ask_for(&id[2], &fake.verbs, "first", 7, 2, GN_HELLO_CONTROL);
+	assert_int_equal(fake.accepts, 2);
+	assert_non_null(strstr(fake.refusal, "no room for more connections"));
+	ask(&id[3], &fake.verbs, "first", 7, 3);
+	assert_int_equal(fake.accepts, 3);
 }
 
 static void an_unknown_region_is_refused(void **state)
@@ -287,6 +388,7 @@ static void a_connection_is_replaced(void **state)
 	assert_non_null(id[1].qp);
 	assert_ptr_equal(server->connection[0].id, &id[2]);
 	assert_int_equal(server->connection[0].generation, 1);
+	assert_string_equal(fake.order, "cacadqica");
 	assert_int_equal(fake.pairs, 2);
 }
 
@@ -296,6 +398,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(an_answer_has_key_and_bounds),
+	    CASE(an_answer_names_a_file),
+	    CASE(a_control_connection_receives_notes),
+	    CASE(a_control_connection_that_cannot_receive_is_refused),
+	    CASE(a_control_connection_wants_more_room),
 	    CASE(an_unknown_region_is_refused),
 	    CASE(another_version_is_refused),
 	    CASE(a_server_that_ends_refuses),
