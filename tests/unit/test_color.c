@@ -60,7 +60,14 @@ static void a_path_needs_two_or_three(void **state)
 	count = run_all(&g);
 	assert_true(count == 2 || count == 3);
 	gn_graph_fini(&g);
-	path(&g, 3); /* fewer vertices than nodes */
+}
+
+static void fewer_vertices_than_nodes(void **state)
+{
+	struct gn_graph g;
+
+	(void)state;
+	path(&g, 3);
 	run_all(&g);
 	gn_graph_fini(&g);
 }
@@ -115,10 +122,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(colors_are_those_given_one_by_one),
 	    cmocka_unit_test(a_path_needs_two_or_three),
+	    cmocka_unit_test(fewer_vertices_than_nodes),
 	    cmocka_unit_test(all_of_a_clique_differ),
 	    cmocka_unit_test(an_edge_without_its_other_direction_is_refused),
 	    cmocka_unit_test(conflicts_are_counted),
 	};
 
+	few_cases("fewer_vertices_than_nodes");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

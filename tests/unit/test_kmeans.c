@@ -98,5 +98,6 @@ int main(void)
 	    cmocka_unit_test(as_many_clusters_as_points),
 	};
 
+	few_cases("as_many_clusters_as_points");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

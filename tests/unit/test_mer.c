@@ -275,5 +275,6 @@ int main(void)
 	    cmocka_unit_test(short_sequences_have_no_kmers),
 	};
 
+	few_cases("three_mers_by_hand");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
