@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <store/nvme/counts.h>
 
+#include <string.h>
+
 #define UNIT_BYTES 512000u /* the drive counts bytes in thousands of 512 */
 
 void gn_counts_begin(struct gn_counts *c, struct gn_drive *d)
 {
+	memset(c, 0, sizeof *c);
 	c->has_log = !gn_drive_log_counts(d, &c->first, NULL);
 	c->last = c->first;
 }
