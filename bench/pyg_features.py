@@ -29,20 +29,10 @@ try:
     import torch
     import triton
     import triton.language as tl
+    from support.uva import load_rows
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
     sys.exit(report.SKIP)
-
-
-@triton.jit
-def load_rows(table, index, out, count, W: tl.constexpr, ROWS: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    col = tl.arange(0, W)
-    there = row < count
-    at = tl.load(index + row, mask=there, other=0)
-    here = there[:, None] & (col[None, :] < W)
-    rows = tl.load(table + at[:, None] * W + col[None, :], mask=here)
-    tl.store(out + row[:, None] * W + col[None, :], rows, mask=here)
 
 
 @triton.jit

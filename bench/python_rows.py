@@ -31,20 +31,10 @@ try:
     import torch
     import triton
     import triton.language as tl
+    from support.uva import load_rows
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
     sys.exit(report.SKIP)
-
-
-@triton.jit
-def load_rows(table, index, out, count, W: tl.constexpr, ROWS: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    col = tl.arange(0, W)
-    there = row < count
-    at = tl.load(index + row, mask=there, other=0)
-    here = there[:, None] & (col[None, :] < W)
-    rows = tl.load(table + at[:, None] * W + col[None, :], mask=here)
-    tl.store(out + row[:, None] * W + col[None, :], rows, mask=here)
 
 
 @triton.jit
@@ -264,8 +254,9 @@ def main():
     for row in result["lookups"]:
         bound = {8192: 4}.get(row["lookups"], 1 if row["lookups"] < 8192 else None)
         if bound:
-            claims.append((f"{row['lookups']} rows of 256 bytes, {row['law']}, times Triton's loads, means",
-                           row["uva_mean"] / row["ours_mean"], bound, True))
+            name = f"{row['lookups']} rows of 256 bytes, {row['law']}, times Triton's loads"
+            claims.append((name, row["uva"] / row["ours"], bound, True))
+            claims.append((name + ", means", row["uva_mean"] / row["ours_mean"], bound, True))
     for row in result["bags"]:
         claims.append((f"EmbeddingBag, {row['law']}, times Triton's loads", row["uva"] / row["ours"],
                        {"uniform": 3, "zipf": 10}[row["law"]], True))

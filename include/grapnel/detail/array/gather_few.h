@@ -3,7 +3,7 @@
  * detail/array/gather_few.h - gathers a batch of so few rows that a sort saves no fetch, on a GPU.
  *
  * A group of lanes has a row. It looks the page up and loads the row from the page's frame. If the page is
- * absent, it loads the row from the store's memory, so a batch takes hardly longer than plain loads of that
+ * absent, it loads the row from the store's memory, so a batch takes about as long as plain loads of that
  * memory. To bring the page into a frame takes several times as long. So only one of about GN__FEW_TURNS
  * batches brings in the pages that it misses, by scalar reads; these follow the policy of the cache. The
  * pages that are wanted often come in that way soon, and those that are wanted once mostly do not (the
