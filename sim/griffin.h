@@ -2,11 +2,11 @@
 /*
  * griffin.h - Griffin's three mechanisms for pages that move between GPUs (Baruah et al., HPCA 2020).
  *
- * Delayed first touch: a page goes to the first GPU that asks for it, unless that has got more pages than the
- * others; then it goes to whoever asks next, or to who has used it most in the period. Classification:
- * accesses are counted by page and GPU, and looked at each period; a page that one GPU uses most goes there,
- * one that several use stays. Draining: a page leaves when the accesses to it that are under way have ended;
- * the owner's compute units do not stand still.
+ * Delayed first touch: a page goes to the first GPU that asks for it, unless that GPU has more pages than the
+ * others. Then the page goes to the next GPU that asks, or to the GPU that used it most in the period.
+ * Classification: accesses are counted for each page and GPU, and looked at each period. A page that one GPU
+ * uses most goes to that GPU. A page that several GPUs use stays. Draining: a page leaves when the accesses
+ * to it that are under way have ended. The owner's compute units go on meanwhile.
  *
  * Accesses are counted where they leave a TLB. The constants are ours (docs/sim.md).
  */

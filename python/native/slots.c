@@ -202,7 +202,7 @@ int gn_flat_slots_mark(int64_t slots, uint64_t stream, const int32_t *slot, uint
 	return change(slots, stream, slot, count, gn_slots_mark);
 }
 
-/* ---- what was done ---- */
+/* ---- statistics and failures ---- */
 
 static int check(int64_t slots, int settles)
 {

@@ -20,7 +20,7 @@ __device__ __forceinline__ unsigned long long scope_words_of(uint4 v)
 	return (unsigned long long)v.x + v.y + v.z + v.w;
 }
 
-/* One addition a warp: what was read must arrive somewhere, or the compiler drops the loads. */
+/* One addition for each warp. Without a use of the values the compiler would remove the loads. */
 __device__ __forceinline__ void scope_add_up(unsigned long long mine, unsigned long long *sum)
 {
 	for (int k = 16; k; k /= 2)
