@@ -29,7 +29,7 @@ static void check_graph(const struct gn_graph *g, int both_directions, double to
 	const uint32_t most = tolerance > 0 ? UNTIL_STOPPED : ITERATIONS;
 	uint64_t *first = (uint64_t *)malloc(bytes), *rank = (uint64_t *)malloc(bytes), *to = first;
 
-	for (unsigned k = 0; k < ways; k++)
+	for (unsigned k = far_turn() % FAR_STEP % ways; k < ways; k += FAR_STEP)
 		for (int pull = 0; pull <= both_directions; pull++) {
 			const struct gn_pagerank_options o = {pull ? GN_PAGERANK_PULL : GN_PAGERANK_PUSH,
 			                                      most, tolerance};
