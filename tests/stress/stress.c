@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Under sanitizers, whose builds run the same rounds as the release build, half as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STRESS_SECONDS 1
+#else
+#define STRESS_SECONDS 2
+#endif
+
 static char wrong[256];
 
 int stress_wrong(const char *format, ...)
@@ -170,7 +177,7 @@ int stress_main(int argc, char **argv, const char *name, stress_round *round)
 	memset(&settings, 0, sizeof settings);
 	memset(&s, 0, sizeof s);
 	settings.machine.name = "cpu";
-	settings.seconds = 2;
+	settings.seconds = STRESS_SECONDS;
 	settings.seed = 1;
 	if (parse(argc, argv, &settings)) {
 		fprintf(stderr,
