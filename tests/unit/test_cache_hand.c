@@ -157,6 +157,7 @@ static void what_is_best_may_change(void **state)
 
 struct rewrite_args {
 	struct gn_array array;
+	uint64_t rounds;
 	uint64_t *wrong;
 };
 
@@ -166,7 +167,7 @@ SIMT_FN void rewrite_and_read(const struct rewrite_args *a)
 {
 	const uint64_t count = gn_count(&a->array), step = simt_global_threads();
 
-	for (uint64_t round = 1; round < 4; round++) {
+	for (uint64_t round = 1; round <= a->rounds; round++) {
 		for (uint64_t word = simt_global_thread() * 113; word < count; word += step * 113)
 			gn_write_u64(&a->array, word, word_of(word) + round);
 		for (uint64_t word = simt_global_thread() * 113; word < count; word += step * 113)
@@ -190,6 +191,7 @@ static void what_is_read_around_is_what_was_written(void **state)
 		t->cache->image.shared->local[k].way = GN_LEAD_AROUND;
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
+	args.rounds = few_drawn(1, 3);
 	args.wrong = &wrong;
 	run_block(t, &rewrite_and_read_kernel, 256, &args);
 	assert_int_equal(wrong, 0);
