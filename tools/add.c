@@ -81,7 +81,7 @@ static void make_words(const void *user, uint64_t at, uint64_t bytes, void *to)
 
 static int open_stores(struct job *j, const struct request *q, struct gn_error *e)
 {
-	int rc = far_job_open(&j->far, &q->far, e);
+	int rc = 0;
 
 	for (unsigned k = 0; k < ARRAYS && !rc; k++) {
 		const struct input in = {q, k};
@@ -104,8 +104,10 @@ static int open_tiles(struct job *j, const struct request *q, struct gn_error *e
 	return rc;
 }
 
-static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+static int open_job(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
+	struct job *j = (struct job *)far;
 	struct gn_array *const array[ARRAYS] = {&j->args.a, &j->args.b, &j->args.c};
 	int rc = open_stores(j, q, e);
 
@@ -118,15 +120,15 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	return rc || q->far.far.baseline != TOOL_TILED ? rc : open_tiles(j, q, e);
 }
 
-static void close_job(struct job *j)
+static void close_job(struct far_job *far)
 {
+	struct job *j = (struct job *)far;
 	struct gn_array *const array[ARRAYS] = {&j->args.a, &j->args.b, &j->args.c};
 
 	for (unsigned k = 0; k < ARRAYS; k++)
 		gn_tiled_close(&j->tiled[k]);
 	while (j->arrays)
-		gn_array_destroy(array[--j->arrays], j->far.machine);
-	far_job_close(&j->far);
+		gn_array_destroy(array[--j->arrays], far->machine);
 }
 
 /* ---- the run ---- */
@@ -204,12 +206,15 @@ static int add_tiles(struct job *j, struct gn_error *e)
 	return rc;
 }
 
-static int add(struct job *j, double *seconds, struct gn_error *e)
+static int run(struct far_job *far, struct far_report *r, struct gn_error *e)
 {
+	struct job *j = (struct job *)far;
 	const double begin = tool_seconds();
 	const int rc = j->tile_bytes ? add_tiles(j, e) : add_whole(j, e);
 
-	*seconds = tool_seconds() - begin;
+	r->seconds = tool_seconds() - begin;
+	r->needed_bytes = ARRAYS * ((const struct request *)far->options)->bytes;
+	r->proof = "every word of C is the sum";
 	return rc;
 }
 
@@ -222,8 +227,9 @@ static uint64_t first_wrong(const struct request *q, const uint32_t *got, uint64
 	return count;
 }
 
-static int verify(struct job *j, const struct request *q, struct gn_error *e)
+static int verify(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
 	uint32_t *got = (uint32_t *)malloc(piece);
 	int rc = got ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for the comparison");
 
@@ -231,7 +237,7 @@ static int verify(struct job *j, const struct request *q, struct gn_error *e)
 		const uint64_t bytes = q->bytes - at < piece ? q->bytes - at : piece;
 		uint64_t k;
 
-		rc = gn_store_read_host(j->far.store[2], at, got, bytes, e);
+		rc = gn_store_read_host(far->store[2], at, got, bytes, e);
 		k = rc ? 0 : first_wrong(q, got, at / 4, bytes / 4);
 		if (!rc && k < bytes / 4)
 			rc = gn_error_set(e, -GN_EBADMSG, "word %llu of C is %u, but the sum is %u",
@@ -242,39 +248,24 @@ static int verify(struct job *j, const struct request *q, struct gn_error *e)
 	return rc;
 }
 
-static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
+static int write_out(struct far_job *far, struct gn_error *e)
 {
-	int rc = open_job(j, q, e);
-
-	if (!rc)
-		rc = add(j, &r->seconds, e);
-	if (rc)
-		return rc;
-	r->needed_bytes = ARRAYS * q->bytes;
-	far_job_describe(&j->far, r);
-	if (!q->far.verify)
-		return 0;
-	rc = verify(j, q, e);
-	r->verified = !rc;
-	return rc;
+	return far_job_write(far, 2, far->options->out, e);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(struct job *j, const struct request *q, const struct far_report *r, struct gn_error *e)
+static json_t *report_json(const struct far_job *far)
 {
-	int rc = q->far.out ? far_job_write(&j->far, 2, q->far.out, e) : 0;
-
-	if (!rc && q->far.json)
-		rc = tool_write_json(far_report_join(json_pack("{s:s, s:I}", "schema", "grapnel-add-1",
-		                                               "array_bytes", (json_int_t)q->bytes),
-		                                     r),
-		                     q->far.json, e);
-	if (rc || tool_to_stdout(q->far.json))
-		return rc;
-	printf("  arrays               3 of %.1f MiB\n", (double)q->bytes / (1 << 20));
-	far_report_print(r, "every word of C is the sum", stdout);
-	return 0;
+	return json_pack("{s:s, s:I}", "schema", "grapnel-add-1", "array_bytes",
+	                 (json_int_t)((const struct request *)far->options)->bytes);
 }
+
+static void print(const struct far_job *far)
+{
+	printf("  arrays               3 of %.1f MiB\n",
+	       (double)((const struct request *)far->options)->bytes / (1 << 20));
+}
+
+static const struct far_command command = {open_job, run, verify, write_out, report_json, print, close_job};
 
 static int check_size(const struct request *q, struct gn_error *e)
 {
@@ -287,11 +278,8 @@ static int check_size(const struct request *q, struct gn_error *e)
 int tool_add(int argc, char **argv)
 {
 	struct request q = {0};
-	struct far_report report = {0};
 	struct gn_error e = {0};
 	struct job job = {0};
-	struct tool_bar bar;
-	int rc;
 
 	far_options_init(&q.far, "add");
 	q.bytes = 64 << 20;
@@ -300,12 +288,5 @@ int tool_add(int argc, char **argv)
 		tool_fail("add", &e);
 		return TOOL_USAGE;
 	}
-	report.verified = -1;
-	job.far.progress = tool_bar_begin(&bar);
-	rc = run(&job, &q, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &q, &report, &e);
-	close_job(&job);
-	return rc ? tool_fail("add", &e) : TOOL_OK;
+	return far_command_run(&command, &q.far, &job.far);
 }

@@ -214,13 +214,7 @@ int far_job_write(struct far_job *j, unsigned store, const char *path, struct gn
 
 /* ---- the job ---- */
 
-int far_job_open(struct far_job *j, const struct far_options *o, struct gn_error *e)
-{
-	j->options = o;
-	return simt_open(&j->machine, &o->machine, e);
-}
-
-void far_job_close(struct far_job *j)
+static void close_job(struct far_job *j)
 {
 	if (j->cache)
 		gn_cache_destroy(j->cache);
@@ -271,7 +265,7 @@ uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes)
 
 /* ---- the report ---- */
 
-void far_job_describe(const struct far_job *j, struct far_report *r)
+static void describe(const struct far_job *j, struct far_report *r)
 {
 	r->options = j->options;
 	r->data_bytes = j->bytes;
@@ -295,7 +289,8 @@ static double bandwidth(const struct far_report *r)
 	return r->seconds > 0 ? (double)r->needed_bytes / r->seconds : 0;
 }
 
-void far_report_print(const struct far_report *r, const char *verified, FILE *to)
+/* The table's last lines; what the job says comes before them. */
+static void print_report(const struct far_report *r, FILE *to)
 {
 	const double mib = 1 << 20;
 
@@ -310,10 +305,11 @@ void far_report_print(const struct far_report *r, const char *verified, FILE *to
 	fprintf(to, "  path                 %s\n", r->path);
 	tool_baseline_print(r->options->far.baseline, r->load_seconds, to);
 	if (r->verified >= 0)
-		fprintf(to, "  verified             %s\n", r->verified ? verified : "NO");
+		fprintf(to, "  verified             %s\n", r->verified ? r->proof : "NO");
 }
 
-json_t *far_report_join(json_t *root, const struct far_report *r)
+/* Behind the job's own members: those that every job has. Takes root over; NULL stays NULL. */
+static json_t *join_report(json_t *root, const struct far_report *r)
 {
 	const bool paged = r->cache.frames;
 	json_t *rest =
@@ -328,4 +324,58 @@ json_t *far_report_join(json_t *root, const struct far_report *r)
 	json_t *baseline = tool_baseline_json(r->options->far.baseline, r->load_seconds);
 
 	return tool_json_join(root, tool_json_join(rest, baseline));
+}
+
+/* ---- the subcommand ---- */
+
+static int run(const struct far_command *c, struct far_job *j, struct far_report *r, struct gn_error *e)
+{
+	int rc = simt_open(&j->machine, &j->options->machine, e);
+
+	if (!rc)
+		rc = c->open(j, e);
+	if (!rc)
+		rc = c->run(j, r, e);
+	if (rc)
+		return rc;
+	describe(j, r);
+	if (!j->options->verify)
+		return 0;
+	rc = c->verify(j, e);
+	r->verified = !rc;
+	return rc;
+}
+
+static int finish(const struct far_command *c, struct far_job *j, const struct far_report *r,
+                  struct gn_error *e)
+{
+	const struct far_options *o = j->options;
+	int rc = o->out ? c->write(j, e) : 0;
+
+	if (!rc && o->json)
+		rc = tool_write_json(join_report(c->report(j), r), o->json, e);
+	if (rc || tool_to_stdout(o->json))
+		return rc;
+	c->print(j);
+	print_report(r, stdout);
+	return 0;
+}
+
+int far_command_run(const struct far_command *c, const struct far_options *o, struct far_job *j)
+{
+	struct far_report report = {0};
+	struct gn_error e = {0};
+	struct tool_bar bar;
+	int rc;
+
+	report.verified = -1;
+	j->options = o;
+	j->progress = tool_bar_begin(&bar);
+	rc = run(c, j, &report, &e);
+	tool_bar_end(&bar);
+	if (!rc)
+		rc = finish(c, j, &report, &e);
+	c->close(j);
+	close_job(j);
+	return rc ? tool_fail(o->subcommand, &e) : TOOL_OK;
 }

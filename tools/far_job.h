@@ -55,10 +55,6 @@ struct far_job {
 	struct gn_progress progress;
 };
 
-/* far_job_open - the machine. Close in any case. */
-int far_job_open(struct far_job *j, const struct far_options *o, struct gn_error *e);
-void far_job_close(struct far_job *j);
-
 /*
  * far_job_store - the next store.
  * @path     a file, which is only read; NULL: a new one, zeroed: memory, or a file without a name
@@ -96,7 +92,7 @@ uint64_t far_job_tile(uint64_t rows, uint64_t row_bytes);
 
 /* ---- the report ---- */
 
-/* What there is to say about a run, whatever the job was. far_job_describe does not set the second part. */
+/* What there is to say about a run, whatever the job was. Its subcommand sets the second part. */
 struct far_report {
 	const struct far_options *options;
 	struct simt_info machine;
@@ -107,19 +103,30 @@ struct far_report {
 
 	double seconds;
 	uint64_t needed_bytes; /* that any such job must move, between the machine and the stores */
+	const char *proof;     /* what --verify has shown, where it has */
 	int verified;          /* 1, 0, or -1: was not asked */
 };
 
-void far_job_describe(const struct far_job *j, struct far_report *r);
-
-/* The table's last lines; what the job says comes before them. */
-void far_report_print(const struct far_report *r, const char *verified, FILE *to);
+/* ---- the subcommand ---- */
 
 /*
- * far_report_join - add to the job's own members those from "machine" on, which every job has.
- * @root  taken over; NULL, as json_pack gives it where there is no memory, stays NULL
+ * What a subcommand adds. Its own struct begins with a struct far_job, and the struct that its options are
+ * parsed into with a struct far_options. Results are written only for a run that went well.
  */
-json_t *far_report_join(json_t *root, const struct far_report *r);
+struct far_command {
+	/* the stores, the cache and the arrays; the machine is open */
+	int (*open)(struct far_job *j, struct gn_error *e);
+	/* sets seconds, needed_bytes and proof of the report */
+	int (*run)(struct far_job *j, struct far_report *r, struct gn_error *e);
+	int (*verify)(struct far_job *j, struct gn_error *e);
+	int (*write)(struct far_job *j, struct gn_error *e); /* the result, to options->out */
+	json_t *(*report)(const struct far_job *j);          /* its own members of --json */
+	void (*print)(const struct far_job *j);              /* its own lines of the table */
+	void (*close)(struct far_job *j); /* what open has opened beside stores and cache */
+};
+
+/* far_command_run - a whole run. Returns the exit status. @j  zero */
+int far_command_run(const struct far_command *c, const struct far_options *o, struct far_job *j);
 
 #ifdef __cplusplus
 }

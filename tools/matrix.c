@@ -148,16 +148,16 @@ static int open_tiles(struct job *j, const struct request *q, struct gn_error *e
 	                     sizeof(float), e);
 }
 
-static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+static int open_job(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
 	const uint64_t count = q->rows * q->columns;
-	int rc = far_job_open(&j->far, &q->far, e);
+	struct job *j = (struct job *)far;
+	int rc;
 
 	j->matrix.rows = q->rows;
 	j->matrix.columns = q->columns;
-	if (!rc)
-		rc =
-		    far_job_store(&j->far, q->file, count * sizeof(float), false, "a matrix of this size", e);
+	rc = far_job_store(far, q->file, count * sizeof(float), false, "a matrix of this size", e);
 	if (!rc && !q->file)
 		rc = far_job_fill(&j->far, 0, make_matrix, q, e);
 	if (!rc)
@@ -170,14 +170,15 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	return rc ? rc : make_vectors(j, q, e);
 }
 
-static void close_job(struct job *j)
+static void close_job(struct far_job *far)
 {
+	struct job *j = (struct job *)far;
+
 	for (unsigned k = 0; k < VECTORS; k++)
 		free(j->vector[k]);
 	if (j->has_array)
-		gn_array_destroy(&j->matrix.a, j->far.machine);
+		gn_array_destroy(&j->matrix.a, far->machine);
 	gn_tiled_close(&j->tiled);
-	far_job_close(&j->far);
 }
 
 static int multiply(struct job *j, const struct request *q, struct gn_error *e)
@@ -264,8 +265,10 @@ static int open_original(struct original *o, const struct request *q, struct gn_
 	return q->file ? gn__input_open(q->file, &o->fd, &bytes, e) : 0;
 }
 
-static int verify(const struct job *j, const struct request *q, struct gn_error *e)
+static int verify(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
+	const struct job *j = (const struct job *)far;
 	struct gn_matrix_exact x[VECTORS] = {{0}};
 	struct original o;
 	int rc = open_original(&o, q, e);
@@ -285,51 +288,46 @@ static int verify(const struct job *j, const struct request *q, struct gn_error 
 	return rc;
 }
 
-static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
+static int run(struct far_job *far, struct far_report *r, struct gn_error *e)
 {
-	int rc = open_job(j, q, e);
+	struct job *j = (struct job *)far;
+	const int rc = multiply(j, (const struct request *)far->options, e);
 
-	if (!rc)
-		rc = multiply(j, q, e);
-	if (rc)
-		return rc;
-	r->needed_bytes = j->far.bytes;
+	r->needed_bytes = far->bytes;
 	r->seconds = j->result.seconds;
-	far_job_describe(&j->far, r);
-	if (!q->far.verify)
-		return 0;
-	rc = verify(j, q, e);
-	r->verified = !rc;
+	r->proof = "every element is within the error bound of the reference";
 	return rc;
 }
 
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct request *q, const struct job *j, const struct far_report *r)
+static json_t *report_json(const struct far_job *far)
 {
+	const struct request *q = (const struct request *)far->options;
 	char schema[32];
-	json_t *root;
 
 	snprintf(schema, sizeof schema, "grapnel-%s-1", names[q->kind]);
-	root =
-	    json_pack("{s:s, s:{s:o, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path",
-	              tool_json_text(q->file), "rows", (json_int_t)q->rows, "columns", (json_int_t)q->columns,
-	              "bytes", (json_int_t)j->far.bytes, "passes", (int)j->result.passes);
-	return far_report_join(root, r);
+	return json_pack("{s:s, s:{s:o, s:I, s:I, s:I}, s:i}", "schema", schema, "matrix", "path",
+	                 tool_json_text(q->file), "rows", (json_int_t)q->rows, "columns",
+	                 (json_int_t)q->columns, "bytes", (json_int_t)far->bytes, "passes",
+	                 (int)((const struct job *)far)->result.passes);
 }
 
-static void print_table(const struct request *q, const struct job *j, const struct far_report *r)
+static void print(const struct far_job *far)
 {
+	const struct request *q = (const struct request *)far->options;
+
 	printf("  matrix               %s: %llu rows, %llu columns, %.1f MiB\n",
 	       q->file ? q->file : "generated", (unsigned long long)q->rows, (unsigned long long)q->columns,
-	       (double)j->far.bytes / (1 << 20));
-	printf("  passes               %u\n", j->result.passes);
-	far_report_print(r, "every element is within the error bound of the reference", stdout);
+	       (double)far->bytes / (1 << 20));
+	printf("  passes               %u\n", ((const struct job *)far)->result.passes);
 }
 
 /* The result vectors, one behind the other. */
-static int write_out(const struct request *q, const struct job *j, struct gn_error *e)
+static int write_out(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
+	const struct job *j = (const struct job *)far;
 	const uint64_t first = j->vector[Y] ? q->rows : 0, bytes = (first + q->columns) * sizeof(float);
 	float *all = (float *)malloc(bytes);
 	int rc;
@@ -344,39 +342,17 @@ static int write_out(const struct request *q, const struct job *j, struct gn_err
 	return rc;
 }
 
-/* Results are written only for a run that went well. */
-static int finish(const struct request *q, const struct job *j, const struct far_report *r,
-                  struct gn_error *e)
-{
-	int rc = q->far.out ? write_out(q, j, e) : 0;
-
-	if (!rc && q->far.json)
-		rc = tool_write_json(report_json(q, j, r), q->far.json, e);
-	if (!rc && !tool_to_stdout(q->far.json))
-		print_table(q, j, r);
-	return rc;
-}
+static const struct far_command command = {open_job, run, verify, write_out, report_json, print, close_job};
 
 static int tool_matrix(enum kind kind, int argc, char **argv)
 {
 	struct request q = {0};
-	struct far_report report = {0};
-	struct gn_error e = {0};
 	struct job job = {0};
-	struct tool_bar bar;
-	int rc;
 
 	far_options_init(&q.far, names[kind]);
 	q.kind = kind;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	report.verified = -1;
-	job.far.progress = tool_bar_begin(&bar);
-	rc = run(&job, &q, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&q, &job, &report, &e);
-	close_job(&job);
-	return rc ? tool_fail(names[kind], &e) : TOOL_OK;
+	return far_command_run(&command, &q.far, &job.far);
 }
 
 int tool_mvt(int argc, char **argv)

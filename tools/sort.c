@@ -34,6 +34,7 @@ struct request {
 
 struct job {
 	struct far_job far;
+	struct request *request;
 	struct gn_sort sort;
 	unsigned store[3];         /* of FROM, TO and RUNS */
 	struct gn_array *array[3]; /* those that are open, in the order of their opening */
@@ -208,12 +209,13 @@ static int open_array(struct job *j, const struct request *q, unsigned use, stru
 	return rc;
 }
 
-static int open_job(struct job *j, struct request *q, struct gn_error *e)
+/* The options are completed here: how many keys a file has, and what memory there is. */
+static int open_job(struct far_job *far, struct gn_error *e)
 {
+	struct job *j = (struct job *)far;
+	struct request *q = j->request;
 	int rc = count_keys(q, e);
 
-	if (!rc)
-		rc = far_job_open(&j->far, &q->far, e);
 	if (!rc)
 		rc = plan(j, q, e);
 	if (!rc)
@@ -229,21 +231,27 @@ static int open_job(struct job *j, struct request *q, struct gn_error *e)
 	return rc;
 }
 
-static void close_job(struct job *j)
+static void close_job(struct far_job *far)
 {
+	struct job *j = (struct job *)far;
+
 	while (j->arrays)
-		gn_array_destroy(j->array[--j->arrays], j->far.machine);
-	far_job_close(&j->far);
+		gn_array_destroy(j->array[--j->arrays], far->machine);
 }
 
-static int run_sort(struct job *j, double *seconds, struct gn_error *e)
+static int run(struct far_job *far, struct far_report *r, struct gn_error *e)
 {
+	struct job *j = (struct job *)far;
+	const uint64_t bytes = j->request->bytes;
 	const double begin = tool_seconds();
 	int rc = gn_sort_run(j->far.machine, &j->sort, &j->result, e);
 
 	if (!rc && j->far.cache)
 		rc = gn_cache_flush(j->far.cache, e);
-	*seconds = tool_seconds() - begin;
+	r->seconds = tool_seconds() - begin;
+	r->needed_bytes = (j->sort.plan.runs > 1 ? 4 : 2) * bytes;
+	r->proof = bytes <= compared ? "all keys are where qsort puts them"
+	                             : "all keys are in order, and the same as before";
 	return rc;
 }
 
@@ -333,8 +341,10 @@ static int check_qsort(struct job *j, const struct request *q, char *want, char 
 	                    (unsigned long long)(k / q->key_bytes));
 }
 
-static int verify(struct job *j, const struct request *q, struct gn_error *e)
+static int verify(struct far_job *far, struct gn_error *e)
 {
+	struct job *j = (struct job *)far;
+	const struct request *q = j->request;
 	const bool all = q->bytes <= compared;
 	const uint64_t bytes = all && q->bytes > piece ? q->bytes : piece;
 	char *want = (char *)malloc(bytes), *got = (char *)malloc(bytes + sizeof(uint64_t));
@@ -349,79 +359,47 @@ static int verify(struct job *j, const struct request *q, struct gn_error *e)
 	return rc;
 }
 
-static int run(struct job *j, struct request *q, struct far_report *r, struct gn_error *e)
-{
-	int rc = open_job(j, q, e);
-
-	if (!rc)
-		rc = run_sort(j, &r->seconds, e);
-	if (rc)
-		return rc;
-	r->needed_bytes = (j->sort.plan.runs > 1 ? 4 : 2) * q->bytes;
-	far_job_describe(&j->far, r);
-	if (!q->far.verify)
-		return 0;
-	rc = verify(j, q, e);
-	r->verified = !rc;
-	return rc;
-}
-
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct job *j, const struct request *q, const struct far_report *r)
+static int write_out(struct far_job *far, struct gn_error *e)
 {
-	return far_report_join(
-	    json_pack("{s:s, s:{s:I, s:s, s:I, s:s}, s:I, s:I, s:I, s:f}", "schema", "grapnel-sort-1", "keys",
-	              "count", (json_int_t)q->count, "type", type_names[q->type], "bytes",
-	              (json_int_t)q->bytes, "kind", q->data ? "file" : keys_names[q->keys], "memory_bytes",
-	              (json_int_t)q->memory_bytes, "runs", (json_int_t)j->sort.plan.runs, "buckets",
-	              (json_int_t)j->result.buckets, "sort_seconds", j->result.sort_seconds),
-	    r);
+	return far_job_write(far, ((struct job *)far)->store[TO], far->options->out, e);
 }
 
-static void print(const struct job *j, const struct request *q, const struct far_report *r)
+static json_t *report_json(const struct far_job *far)
 {
+	const struct job *j = (const struct job *)far;
+	const struct request *q = j->request;
+
+	return json_pack("{s:s, s:{s:I, s:s, s:I, s:s}, s:I, s:I, s:I, s:f}", "schema", "grapnel-sort-1",
+	                 "keys", "count", (json_int_t)q->count, "type", type_names[q->type], "bytes",
+	                 (json_int_t)q->bytes, "kind", q->data ? "file" : keys_names[q->keys], "memory_bytes",
+	                 (json_int_t)q->memory_bytes, "runs", (json_int_t)j->sort.plan.runs, "buckets",
+	                 (json_int_t)j->result.buckets, "sort_seconds", j->result.sort_seconds);
+}
+
+static void print(const struct far_job *far)
+{
+	const struct job *j = (const struct job *)far;
+	const struct request *q = j->request;
+
 	printf("  keys                 %llu %s of type %s, %.1f MiB\n", (unsigned long long)q->count,
 	       q->data ? "from a file" : keys_names[q->keys], type_names[q->type],
 	       (double)q->bytes / (1 << 20));
 	printf("  runs, buckets        %llu, %llu\n", (unsigned long long)j->sort.plan.runs,
 	       (unsigned long long)j->result.buckets);
 	printf("  sorts in memory      %.3f s of the time\n", j->result.sort_seconds);
-	far_report_print(r,
-	                 q->bytes <= compared ? "all keys are where qsort puts them"
-	                                      : "all keys are in order, and the same as before",
-	                 stdout);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(struct job *j, const struct request *q, const struct far_report *r, struct gn_error *e)
-{
-	int rc = q->far.out ? far_job_write(&j->far, j->store[TO], q->far.out, e) : 0;
-
-	if (!rc && q->far.json)
-		rc = tool_write_json(report_json(j, q, r), q->far.json, e);
-	if (!rc && !tool_to_stdout(q->far.json))
-		print(j, q, r);
-	return rc;
-}
+static const struct far_command command = {open_job, run, verify, write_out, report_json, print, close_job};
 
 int tool_sort(int argc, char **argv)
 {
 	struct request q = {0};
-	struct far_report report = {0};
-	struct gn_error e = {0};
 	struct job job = {0};
-	struct tool_bar bar;
-	int rc;
 
 	far_options_init(&q.far, "sort");
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	report.verified = -1;
-	job.far.progress = tool_bar_begin(&bar);
-	rc = run(&job, &q, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &q, &report, &e);
-	close_job(&job);
-	return rc ? tool_fail("sort", &e) : TOOL_OK;
+	job.request = &q;
+	return far_command_run(&command, &q.far, &job.far);
 }

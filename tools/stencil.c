@@ -91,9 +91,11 @@ static int open_tiles(struct job *j, const struct request *q, struct gn_error *e
 	return rc;
 }
 
-static int open_job(struct job *j, const struct request *q, struct gn_error *e)
+static int open_job(struct far_job *far, struct gn_error *e)
 {
-	int rc = far_job_open(&j->far, &q->far, e);
+	const struct request *q = (const struct request *)far->options;
+	struct job *j = (struct job *)far;
+	int rc = 0;
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
 		rc = far_job_store(&j->far, NULL, q->bytes, true, "a grid", e);
@@ -109,17 +111,20 @@ static int open_job(struct job *j, const struct request *q, struct gn_error *e)
 	return rc || q->far.far.baseline != TOOL_TILED ? rc : open_tiles(j, q, e);
 }
 
-static void close_job(struct job *j)
+static void close_job(struct far_job *far)
 {
+	struct job *j = (struct job *)far;
+
 	for (unsigned k = 0; k < 2; k++)
 		gn_tiled_close(&j->tiled[k]);
 	while (j->arrays)
-		gn_array_destroy(&j->stencil.grid[--j->arrays], j->far.machine);
-	far_job_close(&j->far);
+		gn_array_destroy(&j->stencil.grid[--j->arrays], far->machine);
 }
 
-static int run_steps(struct job *j, const struct request *q, double *seconds, struct gn_error *e)
+static int run(struct far_job *far, struct far_report *r, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
+	struct job *j = (struct job *)far;
 	struct gn_cache_info info = {0};
 	double begin;
 	int rc;
@@ -127,11 +132,13 @@ static int run_steps(struct job *j, const struct request *q, double *seconds, st
 	if (j->far.cache)
 		gn_cache_describe(j->far.cache, &info);
 	j->stencil.cache_bytes = info.frame_bytes;
-	rc = gn_stencil_run(j->far.machine, &j->stencil, q->steps, seconds, e);
+	r->needed_bytes = 2 * q->bytes * q->steps;
+	r->proof = "every point equals the reference's";
+	rc = gn_stencil_run(far->machine, &j->stencil, q->steps, &r->seconds, e);
 	begin = tool_seconds();
 	if (!rc && j->far.cache)
 		rc = gn_cache_flush(j->far.cache, e);
-	*seconds += tool_seconds() - begin;
+	r->seconds += tool_seconds() - begin;
 	return rc;
 }
 
@@ -149,8 +156,9 @@ static int compare(const struct request *q, const float *got, const float *want,
 	                    (double)got[i], (double)want[i]);
 }
 
-static int verify(struct job *j, const struct request *q, struct gn_error *e)
+static int verify(struct far_job *far, struct gn_error *e)
 {
+	const struct request *q = (const struct request *)far->options;
 	float *grid[2] = {(float *)malloc(q->bytes), (float *)malloc(q->bytes)};
 	float *want = grid[q->steps % 2], *got = grid[(q->steps + 1) % 2];
 	int rc = 0;
@@ -161,7 +169,7 @@ static int verify(struct job *j, const struct request *q, struct gn_error *e)
 	} else {
 		make_grid(q, 0, q->bytes, grid[0]);
 		gn_stencil_reference(grid, q->rows, q->columns, q->steps);
-		rc = gn_store_read_host(j->far.store[q->steps % 2], 0, got, q->bytes, e);
+		rc = gn_store_read_host(far->store[q->steps % 2], 0, got, q->bytes, e);
 	}
 	if (!rc)
 		rc = compare(q, got, want, e);
@@ -170,68 +178,42 @@ static int verify(struct job *j, const struct request *q, struct gn_error *e)
 	return rc;
 }
 
-static int run(struct job *j, const struct request *q, struct far_report *r, struct gn_error *e)
-{
-	int rc = open_job(j, q, e);
-
-	if (!rc)
-		rc = run_steps(j, q, &r->seconds, e);
-	if (rc)
-		return rc;
-	r->needed_bytes = 2 * q->bytes * q->steps;
-	far_job_describe(&j->far, r);
-	if (!q->far.verify)
-		return 0;
-	rc = verify(j, q, e);
-	r->verified = !rc;
-	return rc;
-}
-
 /* ---- what is said ---- */
 
-static json_t *report_json(const struct request *q, const struct far_report *r)
+static int write_out(struct far_job *far, struct gn_error *e)
 {
-	return far_report_join(json_pack("{s:s, s:{s:I, s:I, s:I}, s:I}", "schema", "grapnel-stencil-1",
-	                                 "grid", "rows", (json_int_t)q->rows, "columns",
-	                                 (json_int_t)q->columns, "bytes", (json_int_t)q->bytes, "steps",
-	                                 (json_int_t)q->steps),
-	                       r);
+	const struct request *q = (const struct request *)far->options;
+
+	return far_job_write(far, q->steps % 2, q->far.out, e);
 }
 
-/* Results are written only for a run that went well. */
-static int finish(struct job *j, const struct request *q, const struct far_report *r, struct gn_error *e)
+static json_t *report_json(const struct far_job *far)
 {
-	int rc = q->far.out ? far_job_write(&j->far, q->steps % 2, q->far.out, e) : 0;
+	const struct request *q = (const struct request *)far->options;
 
-	if (!rc && q->far.json)
-		rc = tool_write_json(report_json(q, r), q->far.json, e);
-	if (rc || tool_to_stdout(q->far.json))
-		return rc;
+	return json_pack("{s:s, s:{s:I, s:I, s:I}, s:I}", "schema", "grapnel-stencil-1", "grid", "rows",
+	                 (json_int_t)q->rows, "columns", (json_int_t)q->columns, "bytes",
+	                 (json_int_t)q->bytes, "steps", (json_int_t)q->steps);
+}
+
+static void print(const struct far_job *far)
+{
+	const struct request *q = (const struct request *)far->options;
+
 	printf("  grid                 %llu rows, %llu columns, %.1f MiB, twice\n",
 	       (unsigned long long)q->rows, (unsigned long long)q->columns, (double)q->bytes / (1 << 20));
 	printf("  steps                %llu\n", (unsigned long long)q->steps);
-	far_report_print(r, "every point equals the reference's", stdout);
-	return 0;
 }
+
+static const struct far_command command = {open_job, run, verify, write_out, report_json, print, close_job};
 
 int tool_stencil(int argc, char **argv)
 {
 	struct request q = {0};
-	struct far_report report = {0};
-	struct gn_error e = {0};
 	struct job job = {0};
-	struct tool_bar bar;
-	int rc;
 
 	far_options_init(&q.far, "stencil");
 	q.steps = 4;
 	argp_parse(&argp, argc, argv, 0, NULL, &q);
-	report.verified = -1;
-	job.far.progress = tool_bar_begin(&bar);
-	rc = run(&job, &q, &report, &e);
-	tool_bar_end(&bar);
-	if (!rc)
-		rc = finish(&job, &q, &report, &e);
-	close_job(&job);
-	return rc ? tool_fail("stencil", &e) : TOOL_OK;
+	return far_command_run(&command, &q.far, &job.far);
 }
