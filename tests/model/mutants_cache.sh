@@ -206,9 +206,9 @@ unchanged() {
 	exit 1
 }
 "$work/program" random "$runs" >"$work/log" 2>&1 || unchanged
-while IFS='|' read -r file expression what case; do
-	if [ -n "$case" ]; then explores "$case" || unchanged; fi
-done <"${work%/}.list"
+cut -d '|' -f 4 "${work%/}.list" | sort -u | while read -r case; do
+	if [ -n "$case" ]; then explores "$case" || exit 1; fi
+done || unchanged
 
 survivors=0
 while IFS='|' read -r file expression what case; do

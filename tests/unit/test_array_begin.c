@@ -195,7 +195,7 @@ static void warps_begin_pages_together(void **state)
 	struct cache_test *t = (struct cache_test *)*state;
 	struct walk_args w = walk_of(32, 3);
 
-	for (uint32_t width = 2; width <= 32; width *= 4) {
+	for (uint32_t width = few_drawn(8, 2); width <= few_drawn(8, 32); width *= 4) {
 		widen(t, width);
 		for (size_t k = 0; k < sizeof uris / sizeof *uris; k++) {
 			open_blocks(t, uris[k], NULL, 64, 0);

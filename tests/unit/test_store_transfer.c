@@ -192,7 +192,7 @@ static void full_warps_move_pages_together(void **state)
 	simt_close(t->machine);
 	t->machine = open_machine(2, 32);
 	open_uri(t, "memq:1M?depth=8", NULL);
-	round_trip(t, 256, 4096);
+	round_trip(t, few_drawn(64, 256), 4096);
 	close_store(t);
 	file_round_trip(t, "file", "?create=1M", 4096);
 }
