@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -332,15 +330,8 @@ int gn_table_open_fd(struct gn_table_file *f, int fd, const char *name, struct g
 
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
-	err = gn__input_size(fd, name, &bytes, e);
-	if (err)
-		return err;
-	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: no file descriptor is left (%s); raise ulimit -n", name,
-		                    strerror(errno));
-	return open_owned(f, own, name, bytes, e);
+	err = gn__input_again(fd, name, &own, &bytes, e);
+	return err ? err : open_owned(f, own, name, bytes, e);
 }
 
 void gn_table_close(struct gn_table_file *f)

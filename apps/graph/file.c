@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -192,20 +190,12 @@ int gn_graph_file_open(struct gn_graph_file *f, const char *path, struct gn_erro
 int gn_graph_file_open_fd(struct gn_graph_file *f, int fd, const char *name, struct gn_error *e)
 {
 	uint64_t bytes;
-	int err;
-	int own;
+	int err, own;
 
 	memset(f, 0, sizeof *f);
 	f->fd = -1;
-	err = gn__input_size(fd, name, &bytes, e);
-	if (err)
-		return err;
-	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (own < 0)
-		return gn_error_set(e, gn__code_of_errno(errno),
-		                    "%s: no file descriptor is left (%s); raise ulimit -n", name,
-		                    strerror(errno));
-	return open_owned(f, own, name, bytes, e);
+	err = gn__input_again(fd, name, &own, &bytes, e);
+	return err ? err : open_owned(f, own, name, bytes, e);
 }
 
 void gn_graph_file_close(struct gn_graph_file *f)

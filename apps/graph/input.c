@@ -71,6 +71,20 @@ int gn__input_size(int fd, const char *name, uint64_t *bytes, struct gn_error *e
 	return 0;
 }
 
+int gn__input_again(int fd, const char *name, int *own, uint64_t *bytes, struct gn_error *e)
+{
+	const int err = gn__input_size(fd, name, bytes, e);
+
+	if (err)
+		return err;
+	*own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (*own < 0)
+		return gn_error_set(e, gn__code_of_errno(errno),
+		                    "%s: no file descriptor is left (%s); raise ulimit -n", name,
+		                    strerror(errno));
+	return 0;
+}
+
 int gn__input_open(const char *path, int *fd, uint64_t *bytes, struct gn_error *e)
 {
 	int err;

@@ -27,6 +27,9 @@ int gn__input_open(const char *path, int *fd, uint64_t *bytes, struct gn_error *
 /* The size of an open file, refused with -GN_EINVAL unless it is regular. */
 int gn__input_size(int fd, const char *name, uint64_t *bytes, struct gn_error *e);
 
+/* A descriptor of its own for an open file, and the file's size; refused as above. */
+int gn__input_again(int fd, const char *name, int *own, uint64_t *bytes, struct gn_error *e);
+
 /*
  * gn__input_read - read exactly so many bytes at an offset.
  * The caller has held at + bytes against the size of the file, so an early end means that the file
