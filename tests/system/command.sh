@@ -3,23 +3,10 @@
 # Usage: command.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
+refusals '' ''
 bad=0
-
-# refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  timeout 60 "$grapnel" "$@" >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
-    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    bad=1
-  fi
-}
 
 "$grapnel" gen kron --scale 8 good.gng >/dev/null
 size=$(wc -c <good.gng)

@@ -4,9 +4,8 @@
 # Usage: spread.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 awk 'BEGIN { for (v = 0; v < 400; v++) print v, v + 1 }' >path.el
 awk 'BEGIN { for (v = 1; v <= 900; v++) print 0, v }' >star.el
@@ -92,22 +91,10 @@ if grep -q verified out.json; then
   exit 1
 fi
 
-bad=0
-# refuses STATUS WORDS COMMAND... - it ends with this status, and its message on stderr holds the words.
-refuses() {
-  want=$1
-  words=$2
-  shift 2
-  status=0
-  timeout 60 "$grapnel" "$@" >out 2>err || status=$?
-  if [ "$status" -ne "$want" ] || ! grep -qiE -e "$words" err; then
-    echo "grapnel $*: exit status $status (wanted $want), said \"$(cat err)\" (wanted \"$words\")"
-    bad=1
-  fi
-}
+refusals '' ''
 for tool in pagerank sssp color; do
-  refuses 2 'graph' "$tool" --nodes 2
-  refuses 2 'one graph' "$tool" path.el star.el --nodes 2
+  refuses 2 'GRAPH' "$tool" --nodes 2
+  refuses 2 'one GRAPH' "$tool" path.el star.el --nodes 2
   refuses 1 'missing.el' "$tool" missing.el --nodes 2
   refuses 2 'nodes' "$tool" path.el --nodes 0
   refuses 2 'nodes' "$tool" path.el --nodes=
@@ -136,4 +123,3 @@ refuses 2 'combined' gups --form pigeon
 refuses 2 'nodes' net-model --nodes 1
 refuses 2 'update-ns' net-model --update-ns 0
 refuses 1 'columns' net-model --nodes 4 --columns 5
-exit "$bad"

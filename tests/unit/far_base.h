@@ -22,6 +22,24 @@ static inline void must(int rc)
 		fail_msg("%s: %s", gn_error_name(rc), error.text);
 }
 
+/* How an array is read. */
+struct way {
+	unsigned warp_width;
+	uint32_t page_bytes; /* 0: direct */
+	uint64_t cache_bytes;
+	uint64_t told_bytes; /* what the job hears of it: more than it is makes frames short */
+};
+
+static const struct way ways[] = {
+    {1, 512, 16 * 512, 1 << 20},
+    {32, 512, 16 * 512, 1 << 20},
+    {32, 512, 16 * 512, 16 * 512},
+    {32, 4096, 1 << 20, 1 << 20},
+    {1, 4096, 1 << 20, 1 << 20},
+    {4, 0, 0, 0},
+    {32, 0, 0, 0},
+};
+
 struct far_base {
 	struct simt_machine *machine;
 	struct gn_store *store;

@@ -16,23 +16,6 @@
 
 /* ---- a matrix behind a cache ---- */
 
-struct way {
-	unsigned warp_width;
-	uint32_t page_bytes; /* 0: direct */
-	uint64_t cache_bytes;
-	uint64_t told_bytes; /* what the matrix says of it: more than it is makes frames short */
-};
-
-static const struct way ways[] = {
-    {1, 512, 16 * 512, 1 << 20},
-    {32, 512, 16 * 512, 1 << 20},
-    {32, 512, 16 * 512, 16 * 512},
-    {32, 4096, 1 << 20, 1 << 20},
-    {1, 4096, 1 << 20, 1 << 20},
-    {4, 0, 0, 0},
-    {32, 0, 0, 0},
-};
-
 enum {
 	WAYS = few_or_all(2, sizeof ways / sizeof *ways),
 	BEFORE = 48

@@ -11,23 +11,6 @@
 
 #include "stencil/stencil.h"
 
-struct way {
-	unsigned warp_width;
-	uint32_t page_bytes; /* 0: direct */
-	uint64_t cache_bytes;
-	uint64_t told_bytes; /* what the job hears of it: more than it is makes frames short */
-};
-
-static const struct way ways[] = {
-    {1, 512, 16 * 512, 1 << 20},
-    {32, 512, 16 * 512, 1 << 20},
-    {32, 512, 16 * 512, 16 * 512},
-    {32, 4096, 1 << 20, 1 << 20},
-    {1, 4096, 1 << 20, 1 << 20},
-    {4, 0, 0, 0},
-    {32, 0, 0, 0},
-};
-
 enum { WAYS = few_or_all(3, sizeof ways / sizeof *ways) };
 
 struct far {
