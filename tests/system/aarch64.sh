@@ -44,9 +44,9 @@ quietly alone.log sh -euc 'export PKG_CONFIG_LIBDIR=/alone/lib/pkgconfig:/usr/li
   qemu-aarch64-static program'
 
 # ---- the tests ----
-# The host of the library, what its layers share, and nothing that is built of them.
+# The host of the library, what its layers share, and nothing that is built of them, as stores over other stores are.
 tests='simt_[a-z]*|ring|nvmeq|nvmeq_commands|cache_[a-z]*|array_(access|size|page|range|gather|auto)|slots(_held|_random)?|open|version'
-tests="$tests|net|net_(packet|rounds|peers|faults|compress)|store_[a-z]*|controller_[a-z]*"
+tests="$tests|net|net_(packet|rounds|peers|faults|compress)|store_(memory|uri|open|peer|transfer)|controller_[a-z]*"
 chosen="^unit_($tests)\$|^model_simt_explore\$"
 itself=unit_simt_export
 
