@@ -60,7 +60,8 @@ inside apt-get build-dep -y --no-install-recommends ./
 options=
 [ "$1" = debian ] || options=noopt
 inside env DEB_BUILD_OPTIONS="$options" sh tests/system/debian.sh /grapnel /grapnel/build/debian
-inside apt-get purge -y --autoremove librdmacm-dev libibverbs-dev liburing-dev libboost-context-dev libjansson-dev libxxhash-dev zlib1g-dev
+launchers= # what compiles from now on is the tutorial's
+inside apt-get purge -y --autoremove ccache librdmacm-dev libibverbs-dev liburing-dev libboost-context-dev libjansson-dev libxxhash-dev zlib1g-dev
 inside sh -c 'apt-get install -y --no-install-recommends ./build/debian/libgrapnel0.1_*.deb ./build/debian/libgrapnel-dev_*.deb ./build/debian/grapnel_*.deb'
 inside sh tests/system/tutorial.sh /grapnel '' /grapnel/build/tutorial
 inside grapnel sim run mt --size 64 --config dualopt.conf

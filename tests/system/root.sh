@@ -78,12 +78,29 @@ make_root() {
 
   mkdir "$root/grapnel"
   tar -C "$source" --exclude=./build --exclude=./out --exclude=./.git -cf - . | tar -C "$root/grapnel" -xf -
+  [ "${CMAKE_C_COMPILER_LAUNCHER:-}" != ccache ] || keep_compiled
+}
+
+# keep_compiled - the caller compiles through ccache (.ci/run): so does the root, into the same folder. It sees the root's compilers.
+launchers=
+keep_compiled() {
+  compiled=$(ccache --get-config cache_dir)
+  mkdir -p "$compiled" "$root/ccache"
+  mount --bind "$compiled" "$root/ccache"
+  inside sh -c 'apt-get update && apt-get install -y --no-install-recommends ccache' >"$root.log" 2>&1 || {
+    tail -n 20 "$root.log"
+    say "ccache cannot be installed"
+    exit 1
+  }
+  launchers='CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache'
+  launchers="$launchers CCACHE_DIR=/ccache CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=/grapnel"
 }
 
 # inside COMMAND... - in the root and its /grapnel, with nothing of this machine's environment but its proxies.
 inside() {
   say "$*"
-  chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+  # shellcheck disable=SC2086 # a list of words
+  chroot "$root" env -i $launchers HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
     ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} ${no_proxy:+"no_proxy=$no_proxy"} \
     sh -c 'cd /grapnel && exec "$@"' sh "$@"
 }
