@@ -53,7 +53,7 @@ if(GN_CUDA)
   endif()
 endif()
 
-# gn_sources(FILE...) - C files that must also be valid C++: the cxx preset compiles them so.
+# gn_sources(FILE...) - C files that must also be valid C++: the presets asan and cxx compile them so.
 function(gn_sources)
   if(GN_CXX)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX)

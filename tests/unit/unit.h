@@ -19,11 +19,11 @@ extern "C" {
 
 /*
  * few_or_all(few, all): how many cases of all a test runs. It runs few under the thread sanitizer, where all
- * take minutes: what that finds lies in kernels and locks, and each case runs the same ones. So too as C++,
- * which shows that the sources are C++, and where GN_TEST_FEW is defined, as for an emulated processor. Every
- * list of ways begins with warps of one lane, and then wide ones; every machine has several threads.
+ * take minutes: what that finds lies in kernels and locks, and each case runs the same ones. So too where
+ * GN_TEST_FEW is defined, as for an emulated processor. Every list of ways begins with warps of one lane, and
+ * then wide ones; every machine has several threads.
  */
-#if defined(GN_TEST_FEW) || defined(__SANITIZE_THREAD__) || (defined(__cplusplus) && !defined(__CUDACC__))
+#if defined(GN_TEST_FEW) || defined(__SANITIZE_THREAD__)
 #define few_or_all(few, all) (few)
 #else
 #define few_or_all(few, all) (all)
