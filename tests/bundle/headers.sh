@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every header of a folder compiles alone and twice. Usage: headers.sh INCLUDE-FOLDER SCRATCH-FILE PATTERN NOT-THOSE COMPILER...
-# NOT-THOSE is a pattern of paths that are left out, or empty.
+# NOT-THOSE is a pattern of paths that are left out, or none.
 set -u
 include=$1
 scratch=$2
