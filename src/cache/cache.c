@@ -324,6 +324,17 @@ static void shape_lots(struct gn_cache_view *v)
 	v->lot = places < 32 ? places : 32;
 }
 
+/* What some rounds over the frames of a leading group move, in units of gn__duel_count. */
+static uint32_t most_moved(const struct gn_cache_view *v)
+{
+	const uint64_t page = (1u << v->page_log2) / 32 + GN__MOVE_UNITS,
+	               most = GN__MOVED_ROUNDS * page * v->leaders;
+
+	return most < GN__MOVED_LEAST   ? GN__MOVED_LEAST
+	       : most > GN__MOVED_LIMIT ? GN__MOVED_LIMIT
+	                                : (uint32_t)most;
+}
+
 /*
  * Choose the frames of the groups of pages that lead, and of a window: a sixteenth, or eight times as many as
  * there are pages in motion at once, because a page is read for longer than it is moved; but at most a
@@ -339,6 +350,7 @@ static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine
 	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving)
 		return;
 	v->leaders = v->frames / GN__CACHE_GROUPS;
+	v->moved_most = most_moved(v);
 	v->window = window < quarter ? window : quarter;
 }
 

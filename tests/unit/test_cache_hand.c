@@ -97,6 +97,58 @@ static void passes_over_all_find_a_part(void **state)
 	assert_true(t->cache->image.leaders > 0);
 }
 
+/* ---- the same, with passes that are long beside what the choice remembers ---- */
+
+enum { MANY = 8 * FRAMES, READS = 16, MANY_PASSES = 6, MANY_FIRST = 3 };
+
+/* One thread reads READS words of each page, four of each line: reads around would cost more. */
+SIMT_FN void visit_many(const struct visit_args *a)
+{
+	for (uint32_t k = 0; k < a->visits * READS; k++) {
+		const uint64_t word = (uint64_t)(k / READS) * WORDS + k % READS * (WORDS / READS);
+
+		if (gn_read_u64(&a->array, word) != word_of(word))
+			++*a->wrong;
+	}
+}
+SIMT_KERNEL(visit_many, struct visit_args)
+
+static uint64_t fetched_bytes(struct cache_test *t)
+{
+	struct gn_cache_info info;
+
+	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	return info.statistics.fetched_bytes;
+}
+
+/*
+ * Pages that stayed are found in one part of each pass. In the rest windows fetch no less than rounds do. The
+ * choice must not change there: rounds would evict what had stayed.
+ */
+static void what_stayed_outlives_a_pass(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct visit_args args;
+	const uint32_t frames = few_drawn(FRAMES, MANY), pages = 4 * frames;
+	uint32_t wrong = 0;
+	uint64_t before = 0;
+
+	close_store(t);
+	open_words_of(t, pages, frames, PAGE, 0, GN_CLOCK);
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	args.visits = pages;
+	args.wrong = &wrong;
+	for (uint32_t pass = 0; pass < MANY_PASSES; pass++) {
+		if (pass == MANY_FIRST)
+			before = fetched_bytes(t);
+		run_block(t, &visit_many_kernel, 1, &args);
+	}
+	assert_int_equal(wrong, 0);
+	assert_true((double)(fetched_bytes(t) - before) <
+	            0.82 * (MANY_PASSES - MANY_FIRST) * (double)pages * PAGE);
+}
+
 /* In a small cache no group leads, and the clock goes round. */
 static void few_frames_have_no_windows(void **state)
 {
@@ -283,6 +335,7 @@ int main(void)
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
 	const struct CMUnitTest tests[] = {
 	    CASE(passes_over_all_find_a_part),
+	    CASE(what_stayed_outlives_a_pass),
 	    CASE(few_frames_have_no_windows),
 	    CASE(a_set_that_moves_stays),
 	    CASE(what_is_best_may_change),

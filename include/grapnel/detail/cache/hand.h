@@ -36,11 +36,15 @@ enum {
 	GN__COST_ROUND = 16,
 	GN__COST_WINDOW = 17,
 	GN__COST_AROUND = 16,
-	GN__MOVE_UNITS = 9,    /* a transfer counts so much beside its bytes */
-	GN__MOVED_LEAD = 1024, /* units by which the other ways must be better than rounds */
-	/* units at which all are halved: by rounds, and by another way, which may be many times worse */
-	GN__MOVED_MOST = 1 << 15,
-	GN__MOVED_WORST = 1 << 20
+	GN__MOVE_UNITS = 9, /* a transfer counts so much beside its bytes */
+	/* The other ways must be better than rounds by so many units, and by this share. */
+	GN__MOVED_LEAD = 1024,
+	GN__MOVED_LEAD_SHARE = 32,
+	/* Of gn_cache_view.moved_most: what eight rounds over the group's frames move, within bounds. */
+	GN__MOVED_ROUNDS = 8,
+	GN__MOVED_LEAST = 1 << 15,
+	GN__MOVED_LIMIT = 1 << 26,
+	GN__MOVED_WORSE = 32 /* another way may move so many times as much before all are halved */
 };
 
 /* The hand that finds frames for a page: enum gn_cache_hands. */
@@ -133,6 +137,10 @@ SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 /*
  * The way by which the fewest bytes were moved, if it is better than rounds by a margin. Not while the
  * followers still have free frames, which cost nothing.
+ *
+ * The counts go back over some rounds of a group's frames. A program that passes over its data again and
+ * again has hits by windows in a part of each pass only, where the pages are that stayed. Counts that forget
+ * within a pass would choose rounds for the rest of it, and rounds evict what had stayed.
  */
 SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 {
@@ -140,8 +148,8 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 	const uint64_t round = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_ROUND]) * GN__COST_ROUND,
 	               window = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_WINDOW]) * GN__COST_WINDOW,
 	               around = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_AROUND]) * GN__COST_AROUND;
-	const uint64_t least =
-	    (window < around ? window : around) + (uint64_t)GN__MOVED_LEAD * GN__COST_ROUND;
+	const uint64_t least = (window < around ? window : around) + round / GN__MOVED_LEAD_SHARE +
+	                       (uint64_t)GN__MOVED_LEAD * GN__COST_ROUND;
 
 	if (least > round ||
 	    simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
@@ -157,7 +165,7 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64_t bytes)
 {
 	const uint32_t hand = gn__hand_of(c, page), units = (uint32_t)((bytes + 31) / 32) + GN__MOVE_UNITS;
-	const uint32_t most = hand == GN_LEAD_ROUND ? GN__MOVED_MOST : GN__MOVED_WORST;
+	const uint32_t most = c->moved_most * (hand == GN_LEAD_ROUND ? 1 : GN__MOVED_WORSE);
 	uint32_t *moved = c->shared->moved, before, way;
 
 	if (hand == GN_FOLLOWERS)

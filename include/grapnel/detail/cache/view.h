@@ -159,7 +159,8 @@ struct gn_cache_view {
 	uint32_t window;    /* frames of a window of the followers' hand */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint32_t begun_rows;
-	uint32_t reserved;
+	uint32_t
+	    moved_most;   /* units that pages of the leading group by rounds moved, at which all are halved */
 	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */
 	uint64_t wait_ns; /* how long a thread waits for another's work on a page */
 	struct gn_cache_shared *shared;
