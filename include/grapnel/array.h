@@ -39,6 +39,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,6 +78,7 @@ int gn_array_failure(struct gn_array *array, struct gn_error *error);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* ---- one element ---- */

@@ -29,6 +29,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -112,6 +113,7 @@ int gn_auto_explain(const struct gn_auto *choice, char *to, size_t bytes);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

@@ -45,6 +45,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -209,6 +210,7 @@ const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #include <grapnel/detail/cache/access.h>

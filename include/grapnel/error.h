@@ -13,18 +13,12 @@
 #ifndef GRAPNEL_ERROR_H
 #define GRAPNEL_ERROR_H
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <grapnel/detail/plain.h>
 
 #ifdef __cplusplus
 #define GN__STATIC_ASSERT static_assert
 #else
 #define GN__STATIC_ASSERT _Static_assert
-#endif
-
-#ifdef __cplusplus
-extern "C" {
 #endif
 
 enum {
@@ -53,6 +47,11 @@ struct gn_error {
 	int code; /* 0 or a negative code */
 	char text[508];
 };
+
+#if !defined(__CUDACC_RTC__)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * gn_error_set - record a failure and return its code.
@@ -83,6 +82,7 @@ int gn_size_parse(const char *text, uint64_t *bytes);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

@@ -14,6 +14,7 @@
 
 #include <grapnel/simt.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,6 +55,7 @@ int simt_replay(const struct simt_kernel *kernel, struct simt_grid grid, const v
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

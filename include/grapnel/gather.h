@@ -50,7 +50,10 @@
 #define GRAPNEL_ARRAY_GATHER_H
 
 #include <grapnel/array.h>
+#if !defined(__CUDACC_RTC__) /* it is for the library's own kernel, which the host prepares */
 #include <grapnel/detail/array/gather_few.h>
+#endif
+#include <grapnel/detail/array/gather_rows.h>
 
 /*
  * Bytes of a block's shared memory that the device forms need, 16-byte aligned. The memory is free again
@@ -262,6 +265,7 @@ SIMT_FN int gn_scatter_grid(const struct gn_gather_view *v, const struct gn_arra
 	return gn__grid_move(v, a, batch, shared, 1);
 }
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -327,6 +331,7 @@ int gn_scatter_rows_on(struct gn_gather *gather, struct simt_stream *stream, con
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

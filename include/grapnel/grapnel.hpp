@@ -33,10 +33,6 @@
 #ifndef GRAPNEL_GRAPNEL_HPP
 #define GRAPNEL_GRAPNEL_HPP
 
-#include <string.h>
-
-#include <type_traits>
-
 #include <grapnel/detail/array/recent.h>
 #include <grapnel/grapnel.h>
 
@@ -136,7 +132,7 @@ template <typename T> class element {
 
 // A view of an array whose elements have the size of T.
 template <typename T> class array {
-	static_assert(std::is_trivially_copyable<T>::value, "elements are moved as bytes");
+	static_assert(__is_trivially_copyable(T), "elements are moved as bytes");
 	static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
 	              "elements have 1, 2, 4, 8 or 16 bytes");
 

@@ -33,6 +33,7 @@
 #include <grapnel/detail/net/send.h>
 #include <grapnel/simt.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -246,6 +247,7 @@ int gn_net_settle(struct gn_net *net);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* ---- kernels and hosts: operations on another node's memory ---- */

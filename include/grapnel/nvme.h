@@ -34,10 +34,12 @@ struct gn_nvme_completion {
 };
 
 GN__STATIC_ASSERT(sizeof(struct gn_nvme_command) == 64, "a submission queue entry has 64 bytes");
+GN__STATIC_ASSERT(sizeof(struct gn_nvme_completion) == 16, "a completion queue entry has 16 bytes");
+#if !defined(__CUDACC_RTC__) /* it has no offsetof */
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_command, prp1) == 24, "PRP1 is at byte 24");
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_command, lba) == 40, "SLBA is at byte 40");
-GN__STATIC_ASSERT(sizeof(struct gn_nvme_completion) == 16, "a completion queue entry has 16 bytes");
 GN__STATIC_ASSERT(offsetof(struct gn_nvme_completion, cid) == 12, "CID is at byte 12");
+#endif
 
 /* Opcodes of the NVM command set. */
 enum { GN_NVME_FLUSH = 0x00, GN_NVME_WRITE = 0x01, GN_NVME_READ = 0x02, GN_NVME_DATASET_MANAGEMENT = 0x09 };
@@ -73,6 +75,7 @@ enum {
 	GN_NVME_DO_NOT_RETRY = 0x4000 /* a bit beside the status: the same command would fail again */
 };
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -85,6 +88,7 @@ const char *gn_nvme_status_text(uint32_t status);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* A memory page of the PRP scheme; CC.MPS = 0. */

@@ -304,6 +304,7 @@ SIMT_FN int gn_nvmeq_wait(const struct gn_nvmeq *q, uint32_t cid, uint64_t deadl
 	return rc;
 }
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -333,6 +334,7 @@ void gn_nvmeq_destroy(struct gn_nvmeq *q, struct simt_machine *machine);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

@@ -23,6 +23,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -112,6 +113,7 @@ int gn_discard(struct gn_data *data, struct gn_error *error);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

@@ -23,10 +23,6 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * It must be in memory that all its users reach. The words of producers and consumers are on different
  * lines.
@@ -41,6 +37,11 @@ struct gn_ring {
 	uint32_t pad[29];
 };
 
+#if !defined(__CUDACC_RTC__)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * gn_ring_init - make an empty ring.
  * @ring   host-readable image; copy it to the device if its users are there
@@ -54,6 +55,7 @@ int gn_ring_init(struct gn_ring *ring, uint32_t *turn, uint32_t *turn_address, u
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* gn_ring_slot - the slot of a ticket, 0 to depth - 1. */

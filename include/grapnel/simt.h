@@ -246,6 +246,7 @@ SIMT_FN void *simt_shared(void);
  * that simt_free and simt_close may, because CUDA's freeing does.
  */
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -460,6 +461,7 @@ struct simt_machine *simt_stream_machine(const struct simt_stream *stream);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

@@ -49,6 +49,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -254,6 +255,7 @@ int gn_slots_get_statistics(struct gn_slots *slots, struct simt_stream *stream,
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

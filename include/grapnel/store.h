@@ -164,6 +164,7 @@ enum { GN_STORE_MAX_TRANSFER = 2 << 20 };
 
 /* ---- host: open, close, read, write ---- */
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -316,6 +317,7 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /* ---- kernels: transfers ---- */

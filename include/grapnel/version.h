@@ -9,10 +9,6 @@
 #ifndef GRAPNEL_VERSION_H
 #define GRAPNEL_VERSION_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The build takes the version from here. */
 #define GN_VERSION_MAJOR 0
 #define GN_VERSION_MINOR 1
@@ -20,6 +16,11 @@ extern "C" {
 
 /* The three as one number that grows from version to version, for #if: 1.2.3 is 10203. */
 #define GN_VERSION (GN_VERSION_MAJOR * 10000 + GN_VERSION_MINOR * 100 + GN_VERSION_PATCH)
+
+#if !defined(__CUDACC_RTC__)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* gn_version - the library's GN_VERSION. Any host thread; cannot fail. */
 int gn_version(void);
@@ -32,6 +33,7 @@ const char *gn_version_text(void);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #endif

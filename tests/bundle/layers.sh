@@ -9,7 +9,7 @@ find include/grapnel src -name '*.[ch]' -o -name '*.cu' -o -name '*.hpp' | sort 
       sub(/^(include\/grapnel|grapnel|src)\/(detail\/)?/, "", path)
       if (path ~ /^(grapnel\.hp?p?|grapnel\.h)$/) return 9
       if (path ~ /^open\./) return 8
-      if (path ~ /^(error|version)\./) return 1
+      if (path ~ /^(error|version|plain)\./) return 1
       if (path ~ /^(simt[.\/]|(explore|trace|change)\.)/) return 2
       if (path ~ /^(queue\/|ring\.h|nvmeq?\.h)/) return 3
       if (path ~ /^store[.\/]/) return 4

@@ -5,8 +5,6 @@
 #ifndef GRAPNEL_CHANGE_H
 #define GRAPNEL_CHANGE_H
 
-#include <string.h>
-
 #include <grapnel/simt.h>
 
 /* How an element changes. */

@@ -188,7 +188,7 @@ SIMT_NOINLINE_FN void gn__chunk_bypass(const struct gn__job *j, const uint64_t *
 /* The lanes that want the caller's page; a lane that wants none is alone. Collective over the warp. */
 SIMT_FN uint32_t gn__wanting(int wants, const struct gn__chunk *p)
 {
-	return simt_match_any_u64(simt_whole_warp(), wants ? p->page : UINT64_MAX - simt_lane());
+	return simt_match_any_u64(simt_whole_warp(), wants ? p->page : ~(uint64_t)0 - simt_lane());
 }
 
 /*

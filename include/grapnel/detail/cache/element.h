@@ -6,7 +6,6 @@
 #ifndef GRAPNEL_CACHE_ELEMENT_H
 #define GRAPNEL_CACHE_ELEMENT_H
 
-#include <string.h>
 #include <grapnel/simt.h>
 #include <grapnel/detail/simt/lookup.h>
 

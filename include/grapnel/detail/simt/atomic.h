@@ -12,6 +12,7 @@
 
 #include <grapnel/detail/simt/base.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +27,7 @@ void simt__fence_passed(void);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 /*

@@ -5,8 +5,7 @@
 #ifndef GRAPNEL_SIMT_BASE_H
 #define GRAPNEL_SIMT_BASE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <grapnel/detail/plain.h>
 
 /*
  * SIMT_FN marks a function that kernels may call. SIMT_NOINLINE_FN and SIMT_INLINE_FN also fix whether it is
@@ -67,6 +66,7 @@ template <typename function> static __device__ __forceinline__ function simt__co
 #define SIMT_COLD(function) (function)
 #endif
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -103,6 +103,7 @@ void simt__point(void);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #if defined(SIMT_PREEMPT) && !defined(__CUDA_ARCH__)

@@ -5,12 +5,11 @@
 #ifndef GRAPNEL_SIMT_COPY_H
 #define GRAPNEL_SIMT_COPY_H
 
-#include <string.h>
-
 #include <grapnel/detail/simt/base.h>
 #include <grapnel/detail/simt/lookup.h>
 #include <grapnel/detail/simt/warp.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -20,6 +19,7 @@ void simt__warp_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 #if SIMT_ON_CUDA

@@ -23,15 +23,6 @@ struct simt_kernel {
 #endif
 #define SIMT_KERNEL_DECLARE(function) SIMT__EXTERN const struct simt_kernel function##_kernel
 
-/*
- * The list of the program's cuda kernels, filled before main. All are loaded before a kernel that stays
- * resident is launched: CUDA would load a kernel at its first launch, which waits for kernels that stay.
- */
-struct simt__listed {
-	const struct simt_kernel *kernel;
-	struct simt__listed *next;
-};
-SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #if defined(__CUDACC__)
 /*
  * Blocks of 1024 threads that a multiprocessor must hold: one, if it cannot hold the requested number of
@@ -43,6 +34,30 @@ SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #else
 #define SIMT__RESIDENT(threads) ((threads) / 1024)
 #endif
+#endif
+
+#if defined(__CUDACC_RTC__)
+/*
+ * NVRTC compiles for a GPU alone. The kernel is a function <function>_kernel, which the program finds by this
+ * name and launches itself.
+ */
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                      \
+	extern "C" __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads)) \
+	    function##_kernel(const __grid_constant__ argument_type arguments)      \
+	{                                                                           \
+		function(&arguments);                                               \
+	}
+#else
+/*
+ * The list of the program's cuda kernels, filled before main. All are loaded before a kernel that stays
+ * resident is launched: CUDA would load a kernel at its first launch, which waits for kernels that stay.
+ */
+struct simt__listed {
+	const struct simt_kernel *kernel;
+	struct simt__listed *next;
+};
+SIMT__EXTERN int simt__list(struct simt__listed *kernel);
+#if defined(__CUDACC__)
 #define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                           \
 	static __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads))                          \
 	    function##__cuda(const __grid_constant__ argument_type arguments)                            \
@@ -66,6 +81,7 @@ SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 	}                                                      \
 	SIMT_KERNEL_DECLARE(function);                         \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
+#endif
 #endif
 #define SIMT_KERNEL(function, argument_type) SIMT_KERNEL_RESIDENT(function, argument_type, 1024)
 

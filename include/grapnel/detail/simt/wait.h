@@ -8,6 +8,7 @@
 #include <grapnel/detail/simt/base.h>
 #include <grapnel/detail/simt/warp.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +19,7 @@ void simt__block_sync(void);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 SIMT_FN void simt_relax(void)

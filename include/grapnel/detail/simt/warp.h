@@ -7,6 +7,7 @@
 
 #include <grapnel/detail/simt/base.h>
 
+#if !defined(__CUDACC_RTC__)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +22,7 @@ void simt__warp_sync(uint32_t mask);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 
 SIMT_FN uint32_t simt_popcount(uint32_t mask)
