@@ -379,8 +379,7 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
  * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
  * On cuda the first launch makes room on the stack for the kernel's local arrays and for the library. A
- * program that launches by <<<>>> has 2560 bytes, by simt_open. If the localSizeBytes of its kernel
- * (cudaFuncGetAttributes) and 1536 more are above that, it sets cudaLimitStackSize to that sum.
+ * program that launches by <<<>>> calls simt_reserve_stack, if its kernel has more than 1024 bytes of them.
  * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
  * waits for the stream's launch before.
  * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine),
@@ -405,6 +404,16 @@ const char *simt_message(const struct simt_machine *machine);
  * or in a capture. Returns 0, -GN_ENODEV (not compiled for this machine), -GN_ENOMEM, -GN_EIO.
  */
 int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
+
+/*
+ * simt_reserve_stack - make room on the stack for a kernel that the program launches by itself.
+ * @frame_bytes  its own frame: localSizeBytes of cudaFuncGetAttributes
+ * The room is that of every kernel on the device, and only grows. simt_open makes it for frames of 1024
+ * bytes. A kernel with a larger one needs this call before its first launch: without room its calls overwrite
+ * memory. May wait for the device; not while a stream is in capture. Any host thread. Returns 0, -GN_ENOMEM,
+ * -GN_EIO (what the device said, such as that it has no so large stack). On cpu there is nothing to do.
+ */
+int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error);
 
 /*
  * Streams: launches of one stream run in order, launches of several streams run at the same time. On cuda a

@@ -24,6 +24,17 @@ from ._objects import Cache, Machine, Store
 from ._open import array, open
 from ._slots import Slots
 
+
+def include() -> str:
+    """The folder of Grapnel's C headers, for kernels of your own: ``-I`` of NVRTC and nvcc.
+
+    A kernel includes ``<grapnel/array.h>`` and takes Array.struct by value. docs/python.md, "Own kernels", has more.
+    """
+    from os.path import dirname, join
+
+    return join(dirname(__file__), "include")
+
+
 __version__ = _version().decode()
 __all__ = ["Array", "ArgumentError", "Cache", "DeadlineError", "Error", "Machine", "MissingError",
-           "OutOfMemoryError", "RangeError", "Slots", "Store", "array", "open"]
+           "OutOfMemoryError", "RangeError", "Slots", "Store", "array", "include", "open"]

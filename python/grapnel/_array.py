@@ -375,6 +375,22 @@ class Array(Closable):
             stream = self.machine._stream()
         lib.must(lib.prefetch(self._handle, stream or 0, first, max(0, last - first)))
 
+    @property
+    def struct(self) -> "numpy.ndarray":
+        """The ``struct gn_array`` of this array, for kernels of your own, which take it by value.
+
+        It is a NumPy array of one element, as CuPy's kernels take it. For others it is memory with the bytes of the struct:
+        ``array.struct.ctypes.data`` is its address, ``array.struct.view("u1")`` has its bytes. The array keeps the memory
+        to which it points until it is closed, and closing waits for kernels that run. Launch such a kernel with a grid
+        and blocks of one dimension, on the array's GPU. What it could not read or write, check() and synchronize() raise.
+        """
+        import numpy
+
+        size = lib.must(lib.view(self._handle, None, 0))
+        struct = numpy.empty(1, f"V{size}")
+        lib.must(lib.view(self._handle, struct.ctypes.data, size))
+        return struct
+
     def check(self) -> None:
         """Raise the first failure of a batch on a GPU that no call has raised yet; waits for nothing."""
         lib.must(lib.check(self._handle))

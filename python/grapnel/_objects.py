@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import errno
+import operator
 import os
 import sys
 import threading
@@ -151,6 +152,17 @@ class Machine(Closable):
     def reserve(self, streams: int) -> None:
         """Have so many workspaces that no stream has taken yet, before streams are captured."""
         lib.must(lib.reserve(self._handle, streams))
+
+    def reserve_stack(self, frame: int) -> None:
+        """Make room on the stack of the GPU's threads for a kernel of your own, before its first launch.
+
+        Args:
+            frame: bytes of the kernel's own local memory, ``local_size_bytes`` of a CuPy kernel. There is room for 1024
+                without this call; a kernel that has more and was given no room overwrites memory.
+
+        It may wait for the GPU. It is not for captured streams. On cpu it does nothing.
+        """
+        lib.must(lib.reserve_stack(self._handle, operator.index(frame)))
 
     def _stream(self) -> int:
         """The CUDA stream on which the caller works now."""

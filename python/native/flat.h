@@ -57,6 +57,9 @@ int64_t gn_flat_machine(const char *name, unsigned threads, uint64_t rows, unsig
 /* gn_flat_reserve - have so many workspaces that no stream has taken. Not while any stream is in capture. */
 int gn_flat_reserve(int64_t machine, unsigned streams);
 
+/* gn_flat_reserve_stack - as simt_reserve_stack, for kernels of the caller's own. */
+int gn_flat_reserve_stack(int64_t machine, uint64_t frame_bytes);
+
 /* value: is_cuda, processors, memory_bytes, resident_threads, device, rows of a piece. @name  64 bytes */
 int gn_flat_machine_describe(int64_t machine, char *name, uint64_t value[6]);
 
@@ -145,6 +148,13 @@ int gn_flat_check(int64_t array);
 
 /* gn_flat_settle - wait for all that the array's device has been given to do, then gn_flat_check. */
 int gn_flat_settle(int64_t array);
+
+/*
+ * gn_flat_view - copy the struct gn_array that kernels of the caller's own take by value (grapnel/array.h).
+ * @to  room bytes; NULL copies nothing
+ * Returns the bytes of the struct. What it points to is there until the array is closed.
+ */
+int64_t gn_flat_view(int64_t array, void *to, uint64_t room);
 
 /* gn_flat_flush - write what was changed to the store, as gn_flat_cache_flush; direct: gn_flat_store_flush.
  */

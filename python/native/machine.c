@@ -36,6 +36,19 @@ int gn_flat_reserve(int64_t machine, unsigned streams)
 	return gn__leave(o, rc);
 }
 
+int gn_flat_reserve_stack(int64_t machine, uint64_t frame_bytes)
+{
+	struct gn__object *o = gn__take(machine, GN__MACHINE);
+	struct gn_error error;
+	int rc;
+
+	if (!o)
+		return gn_flat_failure()->code;
+	gn__lock(o);
+	rc = simt_reserve_stack(o->machine->machine, frame_bytes, &error);
+	return gn__leave(o, rc ? gn__failed_as(&error) : 0);
+}
+
 static int open_machine(struct gn__machine *m, const char *name, unsigned threads)
 {
 	struct simt_options options;

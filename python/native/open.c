@@ -296,6 +296,21 @@ int64_t gn_flat_array(int64_t machine, int64_t cache, int64_t store, uint64_t of
 	return rc;
 }
 
+int64_t gn_flat_view(int64_t array, void *to, uint64_t room)
+{
+	struct gn__object *o = gn__take(array, GN__ARRAY);
+	int rc = 0;
+
+	if (!o)
+		return gn_flat_failure()->code;
+	if (to && room < sizeof o->array)
+		rc = gn__failed(-GN_EINVAL, 0, -1, "there is no room for the struct of an array");
+	else if (to)
+		memcpy(to, &o->array, sizeof o->array);
+	gn__put(o);
+	return rc ? rc : (int64_t)sizeof o->array;
+}
+
 /* ---- the end ---- */
 
 int gn__end(struct gn__object *o, int discard)

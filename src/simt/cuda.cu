@@ -402,6 +402,15 @@ int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
 	return kernel->cuda ? translate(NULL, load(kernel), kernel->name) : -GN_ENODEV;
 }
 
+int reserve_stack(struct simt_machine *m, size_t frame_bytes, struct gn_error *error)
+{
+	const size_t most = (size_t)512 << 10; /* local memory of a thread: CUDA programming guide */
+	on_device here(m);
+
+	return translate(error, frame_bytes > most ? cudaErrorInvalidValue : make_room(frame_bytes),
+	                 "room on the stack");
+}
+
 int new_stream(struct simt_stream **stream, struct simt_machine *m, cudaStream_t handle, int adopted,
                struct gn_error *error)
 {
@@ -482,7 +491,7 @@ const struct simt_machine_ops ops = {cuda_alloc,    cuda_free,
                                      import,        unimport,
                                      reside,        &simt__cuda_managed,
                                      pin_registers, &simt__cuda_spread,
-                                     stream_follow};
+                                     stream_follow, reserve_stack};
 
 int describe(struct cuda_machine *c)
 {

@@ -165,6 +165,11 @@ int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
 	return machine->ops->prepare(machine, kernel);
 }
 
+int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error)
+{
+	return machine->ops->reserve_stack ? machine->ops->reserve_stack(machine, frame_bytes, error) : 0;
+}
+
 /* ---- the machine's own stream ---- */
 
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,

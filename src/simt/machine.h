@@ -41,8 +41,8 @@ struct simt_spread_ops {
 extern const struct simt_spread_ops simt__cpu_spread, simt__cuda_spread;
 
 /*
- * All functions are set. The grid that launch gets is within bounds; launch copies the arguments before it
- * returns. A failure on a stream is stored in stream->failure.
+ * All functions but the last are set. The grid that launch gets is within bounds; launch copies the arguments
+ * before it returns. A failure on a stream is stored in stream->failure.
  */
 struct simt_machine_ops {
 	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where);
@@ -79,6 +79,8 @@ struct simt_machine_ops {
 	/* The stream's later launches begin when the other's earlier ones have ended. The kind is the same.
 	 */
 	int (*follow)(struct simt_stream *stream, struct simt_stream *other);
+	/* NULL: fibers have stacks of their own */
+	int (*reserve_stack)(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error);
 };
 
 /*

@@ -430,7 +430,7 @@ static const struct simt_machine_ops cpu_ops = {
     cpu_stream_adopt, cpu_stream_destroy, cpu_stream_handle, cpu_launch,
     cpu_wait,         cpu_move,           cpu_enable_peer,   simt__cpu_export,
     simt__cpu_import, simt__cpu_unimport, cpu_reside,        NULL,
-    cpu_pin,          &simt__cpu_spread,  cpu_follow};
+    cpu_pin,          &simt__cpu_spread,  cpu_follow,        NULL};
 
 static int start(struct cpu_machine *m, const struct simt_options *options, struct gn_error *error)
 {
