@@ -162,6 +162,8 @@ class Machine(Closable):
 
         It may wait for the GPU. It is not for captured streams. On cpu it does nothing.
         """
+        if operator.index(frame) < 0:
+            raise ValueError(f"{frame} bytes are below 0")
         lib.must(lib.reserve_stack(self._handle, operator.index(frame)))
 
     def _stream(self) -> int:

@@ -10,6 +10,8 @@ import sys
 import pytest
 from conftest import MACHINE
 
+import grapnel
+
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "python"
 
 
@@ -38,6 +40,36 @@ def test_vector_search(tmp_path):
                            "--queries", "100", "--plot", "plot.png"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "recall" in done.stdout, done.stderr
     assert (tmp_path / "plot.png").exists() == bool(importlib.util.find_spec("matplotlib"))
+
+
+@pytest.mark.parametrize("options", [[], ["--file", "links.bin"]][:1 if MACHINE == "cpu" else 2])
+def test_own_kernel(tmp_path, options):
+    from grapnel import kernels
+
+    try:
+        kernels.version()
+    except grapnel.MissingError as why:
+        pytest.skip(f"no kernel was compiled: {why.message}")
+    if MACHINE != "cpu":
+        pytest.importorskip("torch", reason="PyTorch is not installed, so nothing of it was tested")
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / "own_kernel.py", "--links", "100000", "--steps", "8", *options],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    if MACHINE == "cpu":
+        assert "compiled for sm_90" in done.stdout
+    else:
+        assert "is right" in done.stdout and "outside raised: row 100000 is past the end" in done.stdout
+
+
+@pytest.mark.parametrize("library", ["cupy", "numba"])
+def test_kernels_of_other_libraries(library):
+    done = subprocess.run([sys.executable, "-P", EXAMPLES / f"{library}_kernel.py", "--links", "100000", "--steps", "8"],
+                          capture_output=True, text=True)
+    if done.returncode == 0:
+        assert "is right" in done.stdout
+        return
+    assert "Traceback" not in done.stderr and ("is not installed" in done.stderr or "no GPU here" in done.stderr), done.stderr
+    pytest.skip(done.stderr.strip())
 
 
 @pytest.mark.parametrize("store", ["host", "file"])

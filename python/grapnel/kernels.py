@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of your own in CUDA C++, compiled while the program runs, that read and write arrays element by element.
+
+    kernel = grapnel.kernels.Kernel(source, "follow")          # NVRTC compiles it for the GPU
+    kernel(blocks, threads, table, starts, ends, numpy.int64(n))
+    table.synchronize()                                        # raises what the kernel could not read
+
+It needs NVRTC of CUDA 12.8 or later, which the CUDA toolkit, PyTorch for CUDA and the package nvidia-cuda-nvrtc have, and the
+driver. Nothing of it is needed for CuPy, Numba and others that compile by themselves: give them include() and Array.struct.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import glob
+import os
+import site
+import sys
+import threading
+
+from . import _library as lib
+from . import include
+from ._array import Array, _cuda_memory, _current_stream, is_tensor
+from ._error import ArgumentError, Error, MissingError
+from ._objects import Machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+__all__ = ["Kernel", "compile", "version"]
+
+OLDEST = (12, 8)  # whose PTX has the fences that the headers use
+
+_rtc: ctypes.CDLL | None = None
+_cuda: ctypes.CDLL | None = None
+_loading = threading.Lock()
+
+
+# ---- NVRTC ----
+
+def _places() -> "list[str]":
+    """Where NVRTC may be: what the program has loaded or the system knows, wheels, the toolkit."""
+    folders = dict.fromkeys([*site.getsitepackages(), site.getusersitepackages(), *sys.path])
+    found = [name for folder in folders for name in glob.glob(f"{glob.escape(folder)}/nvidia/*/lib/libnvrtc.so.1[23]")]
+    toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    found += glob.glob(f"{glob.escape(toolkit)}/lib64/libnvrtc.so.1[23]")
+    return ["libnvrtc.so.13", "libnvrtc.so.12", *sorted(found, reverse=True)]
+
+
+def _version_of(rtc: ctypes.CDLL) -> tuple[int, int]:
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    rtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return major.value, minor.value
+
+
+def _nvrtc() -> ctypes.CDLL:
+    global _rtc
+    with _loading:
+        for name in () if _rtc else _places():
+            try:
+                found = ctypes.CDLL(name)
+            except OSError:
+                continue
+            if _version_of(found) >= OLDEST:
+                _rtc = found
+                break
+    if _rtc is None:
+        raise MissingError("NVRTC of CUDA %d.%d or later, which compiles kernels, is not installed; pip install "
+                           "nvidia-cuda-nvrtc" % OLDEST, -errno.ENOENT, "GN_ENOENT")
+    return _rtc
+
+
+def version() -> tuple[int, int]:
+    """The version of the NVRTC that compile() uses."""
+    return _version_of(_nvrtc())
+
+
+def _text(rtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> bytes:
+    size = ctypes.c_size_t()
+    getattr(rtc, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(max(1, size.value))
+    getattr(rtc, f"nvrtcGet{what}")(program, text)
+    return text.raw[:size.value]
+
+
+def compile(source: str, arch: str, options: "Sequence[str]" = ()) -> bytes:
+    """Compile CUDA C++ for a GPU. It needs none.
+
+    Args:
+        source: it may include ``<grapnel/array.h>``, or ``<grapnel/grapnel.hpp>`` for ``gn::array<T>``.
+        arch: ``"sm_90"``, or ``"compute_90"`` for PTX.
+        options: more options of NVRTC.
+
+    Returns:
+        the code, which cuModuleLoadData takes.
+    """
+    rtc, program = _nvrtc(), ctypes.c_void_p()
+    words = [f"-I{include()}", f"-arch={arch}", "-std=c++17", *options]
+    code, log = rtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None), b""
+    if not code:
+        code = rtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*map(str.encode, words)))
+        log = _text(rtc, program, "ProgramLog")
+        result = b"" if code else _text(rtc, program, "PTX" if arch.startswith("compute") else "CUBIN")
+        rtc.nvrtcDestroyProgram(ctypes.byref(program))
+    if code:
+        rtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+        raise ArgumentError(f"NVRTC {'.'.join(map(str, version()))} does not compile the kernel "
+                            f"({rtc.nvrtcGetErrorString(code).decode()}): {log.decode(errors='replace').rstrip(chr(0) + chr(10))}",
+                            -errno.EINVAL, "GN_EINVAL")
+    return result
+
+
+# ---- the driver ----
+
+def _driver() -> ctypes.CDLL:
+    global _cuda
+    if _cuda is None:
+        try:
+            _cuda = ctypes.CDLL("libcuda.so.1")
+        except OSError as why:
+            raise Error(f"CUDA's driver cannot be loaded ({why})", -errno.ENODEV, "GN_ENODEV") from why
+    return _cuda
+
+
+def _call(name: str, *arguments: Any) -> None:
+    code = getattr(_driver(), name)(*arguments)
+    if code:
+        text = ctypes.c_char_p()
+        _driver().cuGetErrorString(code, ctypes.byref(text))
+        raise Error(f"{name}: {(text.value or b'error %d' % code).decode()}", -errno.EIO, "GN_EIO")
+
+
+class _Context:
+    """The context of a GPU that Grapnel, PyTorch and CuPy share: the thread works there within a with statement."""
+
+    def __init__(self, device: int):
+        self._context = ctypes.c_void_p()
+        _call("cuInit", 0)
+        _call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
+
+    def __enter__(self) -> None:
+        _call("cuCtxPushCurrent_v2", self._context)
+
+    def __exit__(self, *why: object) -> None:
+        _call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
+
+
+def _arch(device: int) -> str:
+    """The architecture of a GPU, such as sm_90."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _call("cuDeviceGetAttribute", ctypes.byref(major), 75, device)
+    _call("cuDeviceGetAttribute", ctypes.byref(minor), 76, device)
+    return f"sm_{major.value}{minor.value}"
+
+
+# ---- kernels ----
+
+def _parameter(argument: Any, machine: Machine) -> Any:
+    """What goes by value, as ctypes or NumPy have it."""
+    import numpy
+
+    if isinstance(argument, Array):
+        if argument.machine.device_index != machine.device_index:
+            raise ValueError(f"{argument!r} is not on {machine.name}, where the kernel was compiled; open it there")
+        lib.must(lib.check(argument.handle))
+        return argument.struct
+    if is_tensor(argument):
+        if argument.device.type != "cuda" or argument.device.index != machine.device_index:
+            raise ValueError(f"a tensor is on {argument.device}, but the kernel on {machine.name}; move the tensor")
+        return ctypes.c_void_p(argument.data_ptr())
+    if hasattr(argument, "__cuda_array_interface__"):
+        return ctypes.c_void_p(_cuda_memory(argument, "an argument")[0])
+    if isinstance(argument, (ctypes._SimpleCData, ctypes.Structure)):
+        return argument
+    if isinstance(argument, numpy.generic) or isinstance(argument, numpy.ndarray) and argument.size == 1:
+        return numpy.array(argument)
+    raise TypeError(f"an argument is {type(argument).__name__}; give arrays, memory of the GPU, and numbers such as "
+                    "numpy.int64(5), of the types that the kernel declares")
+
+
+def _address(value: Any) -> tuple[int, int]:
+    """Where a value is, and its bytes."""
+    if isinstance(value, (ctypes._SimpleCData, ctypes.Structure)):
+        return ctypes.addressof(value), ctypes.sizeof(value)
+    return value.ctypes.data, value.nbytes
+
+
+class Kernel:
+    """A kernel of a source in CUDA C++, compiled for one GPU, where it stays loaded until the program ends.
+
+    Args:
+        source: it may include ``<grapnel/array.h>``, or ``<grapnel/grapnel.hpp>`` for ``gn::array<T>``.
+        name: of a function ``extern "C" __global__ void``. It takes an array as ``const __grid_constant__ struct
+            gn_array``; by ``__launch_bounds__(1024, 1)`` so many of its threads as wait well for far data are resident.
+        machine: the GPU, by name or as Machine.
+        options: more options of NVRTC.
+    """
+
+    def __init__(self, source: str, name: str, machine: "str | Machine" = "cuda", options: "Sequence[str]" = ()):
+        self.name, self.machine = name, Machine.shared(machine)
+        if not self.machine.is_cuda:
+            raise ValueError(f"kernels in CUDA C++ run on a GPU, and not on {self.machine.name}; compile() needs none")
+        self._context = _Context(self.machine.device_index)
+        self.arch = _arch(self.machine.device_index)
+        code = compile(source, self.arch, options)
+        module, self._function, local = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
+        with self._context:
+            _call("cuModuleLoadData", ctypes.byref(module), code)
+            _call("cuModuleGetFunction", ctypes.byref(self._function), module, name.encode())
+            _call("cuFuncGetAttribute", ctypes.byref(local), 3, self._function)
+        self.local_bytes = local.value
+        self.machine.reserve_stack(self.local_bytes)
+        self._sizes = self._parameter_sizes()
+
+    def _parameter_sizes(self) -> "list[int] | None":
+        """The bytes of each parameter; None: this driver does not tell them (before CUDA 12.4)."""
+        sizes: list[int] = []
+        offset, size = ctypes.c_size_t(), ctypes.c_size_t()
+        if not hasattr(_driver(), "cuFuncGetParamInfo"):
+            return None
+        with self._context:
+            while not _driver().cuFuncGetParamInfo(self._function, ctypes.c_size_t(len(sizes)), ctypes.byref(offset),
+                                                   ctypes.byref(size)):
+                sizes.append(size.value)
+        return sizes
+
+    def __call__(self, blocks: int, threads: int, *arguments: Any, stream: int | None = None, shared: int = 0) -> None:
+        """Launch it, and return: the call does not wait.
+
+        Args:
+            blocks: of the grid, which has one dimension.
+            threads: of a block, up to 1024.
+            arguments: an Array goes by value, as ``struct gn_array``; a tensor or other memory of the GPU as a pointer; a
+                number is NumPy's or ctypes', of the type that the kernel declares.
+            stream: a cudaStream_t, which may be in capture; None: the caller's current stream.
+            shared: bytes of dynamic shared memory, up to 48 KiB.
+
+        What an earlier kernel or batch of an array could not read or write raises here, and nothing is launched. For this
+        kernel check(), synchronize() or close() of the array raise.
+        """
+        values = [_parameter(argument, self.machine) for argument in arguments]
+        places = [_address(value) for value in values]
+        sizes = [size for _, size in places]
+        if self._sizes is not None and sizes != self._sizes:
+            raise TypeError(f"{self.name} has parameters of {self._sizes} bytes, but the arguments have {sizes}; give numbers "
+                            "of the types that the kernel declares")
+        if stream is None:
+            torch = sys.modules.get("torch")
+            tensor = next((x for x in arguments if is_tensor(x)), None)
+            stream = _current_stream(torch, tensor.device) if tensor is not None else self.machine._stream()
+        at = (ctypes.c_void_p * max(1, len(places)))(*(address for address, _ in places))
+        with self._context:
+            _call("cuLaunchKernel", self._function, blocks, 1, 1, threads, 1, 1, shared, ctypes.c_void_p(stream), at, None)
+
+    def __repr__(self) -> str:
+        return f"<grapnel.kernels.Kernel {self.name} on {self.machine.name}>"
