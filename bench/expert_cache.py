@@ -17,8 +17,14 @@ layer's experts are known only when the layer before it has ended, as in a model
 * streaming: every expert that a layer needs is copied, every time; and every layer whole: what it costs to copy all
   128 experts of each layer, without any work on them.
 
-Managed memory is not compared: PyTorch cannot allocate it, and it would have to be oversubscribed. All results are compared bit
-by bit with those of streaming, and some with PyTorch's own operators on the weights.
+* managed memory: the kernels read all experts by one address, and pages of those that are not on the GPU come when they are touched;
+* managed memory, prefetched: one wait a layer to read the routing, and cudaMemPrefetchAsync of the experts that are missing.
+
+Never is more managed memory allocated than the GPU has free, so the driver never evicts. What stays on the GPU is the same 40 % by
+a list on the host: between two steps, while no clock runs, the oldest experts go back to host memory. No program gets that for
+nothing, so managed memory appears better here than it is. Where the GPU has no room for all experts, it is left out.
+
+All results are compared bit by bit with those of streaming, and some with PyTorch's own operators on the weights.
 
     bench/expert_cache.py [--machine cuda|cpu] [--layers 24] [--tokens 1,4] [--steps 200] [--json OUT]
 
@@ -35,10 +41,14 @@ try:
     import grapnel
     import numpy
     import torch
+    from support import managed
     from support.experts import ALL, CHOSEN, EXPERTS, HITS, MISSES, Layers, draw_trace, plain_layer, reuse
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
     sys.exit(report.SKIP)
+
+
+WAYS = ("slots", "host LRU", "host LRU, told before", "streaming", "managed memory", "managed memory, prefetched")
 
 
 class Trace:
@@ -195,6 +205,79 @@ class OnHost(Step):
         return 1e6 * took / count if count else 0.0
 
 
+class InManaged(Step):
+    """All experts in managed memory; so many of them stay on the GPU as the slots hold."""
+
+    def __init__(self, where, trace, weights, slots, prefetches):
+        super().__init__(where, trace, weights.shape[1:])
+        self.memory = managed.Managed(where, weights.shape, weights.dtype)
+        self.slots, self.prefetches = slots, prefetches
+        self.near, self.fetched, self.host_seconds = collections.OrderedDict(), 0, 0.0
+        for first in range(0, len(weights), EXPERTS):
+            part = self.memory.tensor[first:first + EXPERTS]
+            part.copy_(weights[first:first + EXPERTS])
+            self.memory.move(part, False)
+        self.slot = self.items.int()
+        self.missed = torch.zeros_like(self.items, dtype=torch.uint8)
+        for k in range(len(self.items)):
+            self.work(k)
+        where.wait()
+        self.graphs = [where.graph(lambda k=k: self.work(k)) for k in range(len(self.items))]
+        self.routing = where.pinned(*self.items.shape, dtype=torch.int64)
+        self.note(self.items.tolist())
+
+    def work(self, k):
+        self.layers.experts(self.memory.tensor, self.slot[k], self.missed[k], ALL)
+        self.layers.combine(self.share[k])
+
+    def note(self, layers):
+        """These were used: they are on the GPU now, and the oldest go back. No clock runs."""
+        for item in dict.fromkeys(sum(layers, [])):
+            self.near[item] = True
+            self.near.move_to_end(item)
+        while len(self.near) > self.slots:
+            oldest = self.near.popitem(last=False)[0]
+            self.memory.move(self.memory.tensor[oldest], False)
+        self.where.wait()
+
+    def run(self, step):
+        """Seconds of the step."""
+        layers = self.trace.items[step].tolist()
+        self.fetched += len(set(sum(layers, [])) - set(self.near))
+        self.where.wait()
+        began = time.perf_counter()
+        self.begin(step)
+        self.slot.copy_(self.items)
+        for k, graph in enumerate(self.graphs):
+            if self.prefetches:
+                self.routing[k].copy_(self.items[k], non_blocking=True)
+                self.where.wait()
+                for item in dict.fromkeys(self.routing[k].tolist()):
+                    if item not in self.near:
+                        self.memory.move(self.memory.tensor[item], True)
+            graph.replay()
+        self.where.wait()
+        took = time.perf_counter() - began
+        self.note(layers)
+        return took
+
+
+def measure_managed(where, weights, trace, slots, prefetches, first, steps, results):
+    """As measure(), by a clock that runs in the steps alone."""
+    way = InManaged(where, trace, weights, slots, prefetches)
+    for step in range(first):
+        way.run(step)
+    before, took = way.fetched, 0.0
+    for step in range(first, first + steps):
+        took += way.run(step)
+        results[step].copy_(way.layers.x)
+    where.wait()
+    row = {"seconds": took / steps, "fetched": (way.fetched - before) / steps, "host_microseconds_a_layer": None}
+    way.graphs = way.where = None
+    way.memory.free()
+    return row
+
+
 def measure(where, way, first, steps, results):
     """Seconds and fetched experts of a step, from step `first` on; results keeps the tokens of each."""
     for step in range(0 if way.keeps else first - 1, first):
@@ -231,7 +314,7 @@ def plainly_different(where, trace, weights, results, steps):
 def compare(where, args, store, weights, slab, tokens):
     steps = args.warm + args.steps
     trace = Trace(where, args.layers, tokens, steps, args.hidden)
-    results = {name: torch.zeros_like(trace.x) for name in ("slots", "host LRU", "host LRU, told before", "streaming")}
+    results = {name: torch.zeros_like(trace.x) for name in WAYS}
     row = {"tokens": tokens, "reuse": trace.reuse}
     with grapnel.Slots(store, slab=slab, policy="lru") as slots:
         way = InSlots(where, trace, slots)
@@ -243,12 +326,21 @@ def compare(where, args, store, weights, slab, tokens):
     for name, keeps, told in [("host LRU", True, False), ("host LRU, told before", True, True), ("streaming", False, False)]:
         way.become(keeps, told)
         row[name] = measure(where, way, args.warm, args.steps if keeps else args.steps // 4, results[name])
-    row["wrong"] = 0
+    del way
+    gc.collect()
     last = args.warm + args.steps // 4
-    for name, until in [("slots", last), ("host LRU", steps), ("host LRU, told before", steps)]:
+    for name, prefetches in [("managed memory", False), ("managed memory, prefetched", True)]:
+        if managed.has_room(where, weights.nbytes):
+            row[name] = measure_managed(where, weights, trace, len(slab), prefetches, args.warm, args.steps // 4, results[name])
+        else:
+            print(f"  left out: {name}: the GPU has no room for all {weights.nbytes / 1e9:.1f} GB of experts", flush=True)
+    row["wrong"] = 0
+    for name, until in [("slots", last), ("host LRU", steps), ("host LRU, told before", steps), ("managed memory", last),
+                        ("managed memory, prefetched", last)]:
+        if name not in row:
+            continue
         other = results["streaming" if name == "slots" else "slots"]
         row["wrong"] += int((results[name][args.warm:until] != other[args.warm:until]).sum())
-    del way
     gc.collect()  # the ways hold views of the store, also in cycles
     row["from_plain"] = plainly_different(where, trace, weights, results["slots"], [args.warm, steps - 1])
     return row
@@ -265,11 +357,11 @@ def busy(way):
 
 
 def show(row, link, item_bytes):
-    for name in ("slots", "host LRU", "host LRU, told before", "streaming"):
+    for name in filter(row.get, WAYS):
         took, bound = row[name]["seconds"], row[name]["fetched"] * item_bytes / link
-        print(f"  {row['tokens']} tokens, {name:22} {1e3 * took:8.3f} ms a step, {row[name]['fetched']:6.1f} experts fetched, "
+        print(f"  {row['tokens']} tokens, {name:26} {1e3 * took:8.3f} ms a step, {row[name]['fetched']:6.1f} experts fetched, "
               f"{bound / took:.3f} of the link{busy(row[name])}")
-    print(f"  {row['tokens']} tokens, all resident          {1e3 * row['resident_seconds']:8.3f} ms a step; from plain operators "
+    print(f"  {row['tokens']} tokens, all resident              {1e3 * row['resident_seconds']:8.3f} ms a step; from plain operators "
           f"{row['from_plain']:.2g}", flush=True)
 
 
