@@ -6,7 +6,9 @@ Rows of 512 bytes and of 1 KiB in pinned host memory; of each row a node of a gr
 neighbourhood of 1024 nodes that are drawn anew, as grapnel.pyg and others ask for it: each node once, in the order in which they came.
 `Array.gather` without a cache, and with one of a tenth of the table that earlier batches have used, is compared with a Triton kernel
 that reads the rows by the GPU's own loads (the fastest of several shapes) on the same batches, and with the link: the faster of a copy
-by the engine and one by a kernel of pinned memory in a row. Every number that comes is compared with what it must be.
+by the engine and one by a kernel of pinned memory in a row. Where NVIDIA's WholeGraph is installed, its gather is measured on the same
+batches, from a table of its own in host memory, which needs room for a second one. Every number that comes is compared with what it
+must be.
 
     bench/pyg_features.py [--data SIZE] [--dry] [--json OUT]
 
@@ -29,6 +31,7 @@ try:
     import torch
     import triton
     import triton.language as tl
+    from support import whole_graph
     from support.uva import load_rows
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
@@ -144,8 +147,15 @@ def wrong_numbers(array, batches, out):
     return wrong
 
 
-def compare(store, graph, table, cached, device):
-    """Rows of one size: a result for each list of fanouts."""
+def by_whole_graph(row, theirs, batches, row_bytes, device):
+    """Its gather, which makes the tensor that it returns; theirs: its table."""
+    row["whole_graph"] = rate(theirs.gather, batches, row_bytes, device)
+    row["whole_graph_wrong"] = sum(int((theirs.gather(batch) != rows_as_they_must_be(batch, row_bytes // 4)).sum())
+                                   for batch in batches[:4])
+
+
+def compare(store, graph, table, cached, device, theirs):
+    """Rows of one size: a result for each list of fanouts. theirs: a table of WholeGraph's with the same rows, or None."""
     row_bytes, results = table.shape[1] * 4, []
     with grapnel.Array(store, torch.float32, table.shape) as plain:
         for fanouts in FANOUTS:
@@ -158,6 +168,8 @@ def compare(store, graph, table, cached, device):
                 nodes = neighbourhood(graph, fanouts)[:len(out)]
                 cached.gather(nodes, out=out[:len(nodes)])
             row["cache_of_a_tenth"] = rate(lambda i: cached.gather(i, out=out[:len(i)]), batches, row_bytes, device)
+            if theirs is not None:
+                by_whole_graph(row, theirs, batches, row_bytes, device)
             row["wrong"] = wrong_numbers(plain, batches, out) + wrong_numbers(cached, batches, out)
             results.append(row)
             print("  ", row)
@@ -177,6 +189,9 @@ def main():
     size = grapnel._library.parse_size(args.data or ("64M" if args.dry else "16G")) >> 20 << 20
     torch.manual_seed(1)
     began = time.perf_counter()
+    other = None if whole_graph.missing() else whole_graph.WholeGraph()
+    if other is None:
+        print(f"  left out: {whole_graph.missing()}")
     result = {"gpu": "none" if args.dry else torch.cuda.get_device_name(), "torch": torch.__version__, "data": size,
               "cache": size // 10, "seeds": SEEDS, "gathers": []}
     with grapnel.Store(f"host:{size}", machine=device) as store:
@@ -188,8 +203,13 @@ def main():
                 result["link_gb_per_second"] = link(table, device)
             with grapnel.Cache(store, size // 10, page=row_bytes) as cache, \
                     grapnel.Array(store, torch.float32, table.shape, cache=cache) as cached:
-                result["gathers"] += compare(store, graph, table, cached, device)
+                theirs = None if other is None else other.table(table)
+                result["gathers"] += compare(store, graph, table, cached, device, theirs)
+                if other is not None:
+                    other.drop(theirs)
             del table, graph
+    if other is not None:
+        other.end()
     result["seconds"] = time.perf_counter() - began
     most, claims = max(result["link_gb_per_second"].values()), []
     wrong = sum(row["wrong"] for row in result["gathers"])
@@ -200,6 +220,9 @@ def main():
         for how in ("no_cache", "cache_of_a_tenth"):
             claims.append((f"{row['rows']} rows of {row['row_bytes']} bytes, {how.replace('_', ' ')}, of the link", row[how] / most, 0.9,
                            True))
+    if other is not None:
+        claims.append(("numbers of WholeGraph's that were not what they should be",
+                       sum(row["whole_graph_wrong"] for row in result["gathers"]), 0, False))
     claims.append(("numbers that were not what they should be", wrong, 0, False))
     return report.save(args, "pyg-features", result, claims)
 
