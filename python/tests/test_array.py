@@ -153,8 +153,9 @@ def test_what_it_is(table):
     assert "1000" in repr(table) and "int32" in repr(table)
     assert np.asarray(table).sum() == 8000 * 7999 // 2
     assert [row[0] for row in table][:3] == [0, 8, 16]
-    with pytest.raises(ValueError, match="copy"):
-        np.array(table, copy=False)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, it meant: if that is possible
+        with pytest.raises(ValueError, match="copy"):
+            np.array(table, copy=False)
 
 
 def test_a_large_batch_is_moved_in_pieces(machine):

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,20 @@ def test_it_needs_only_what_every_system_has():
     needed = {line.split("[")[1].rstrip("]") for line in lines if "NEEDED" in line}
     assert "libc.so.6" in needed and needed <= ALLOWED, needed - ALLOWED
     assert not any("RUNPATH" in line for line in lines)
+
+
+def test_it_runs_on_every_system_that_its_name_says():
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        tags = distribution("grapnel").read_text("WHEEL")
+    except PackageNotFoundError:
+        pytest.skip("the package is not installed from its wheel")
+    name = re.search(r"manylinux_(\d+)_(\d+)", tags)
+    if not name:
+        pytest.skip("the wheel was built without auditwheel, for this system alone")
+    wanted = {tuple(map(int, version)) for version in re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "-VW", *LIBRARY))}
+    assert wanted and max(wanted) <= tuple(map(int, name.groups()))
 
 
 def test_the_declarations_are_those_of_the_library():
