@@ -21,12 +21,16 @@ in order win as well: equal vectors follow one another, so that the GPU's own ca
 win beyond that is that nothing comes twice. Only the rest is grapnel's. The claim is about plain loads as they come; the last line
 of each kind of vectors compares with the fastest plain way, and has no bound.
 
-faiss on the processor is not compared: nothing here needs it.
+Where faiss is installed, it searches on all cores of the processor beside these: by lists of vectors and by its own graph, each at
+the least effort whose recall of the 10 nearest is 0.95. Its indices take minutes to build and keep the vectors a second time, so it
+has the first vectors alone, 1 million of bytes and 0.5 million of float16, which makes its work smaller. --faiss N gives it others, and
+`--kinds u8 --u8 4000000 --faiss 4000000` compares all on the same vectors.
 
-    bench/vector_search.py [--machine cuda|cpu] [--kinds u8,f16] [--u8 50000000] [--f16 16000000] [--full] [--json OUT]
+    bench/vector_search.py [--machine cuda|cpu] [--kinds u8,f16] [--u8 50000000] [--f16 16000000] [--full] [--faiss N] [--json OUT]
 
-It needs the wheel with CUDA, PyTorch with CUDA, and Triton. --full takes 100 million and 40 million vectors. --machine cpu tries
-it with few, without Triton.
+It needs the wheel with CUDA, PyTorch with CUDA, and Triton. --full takes 100 million and 40 million vectors: give one kind in each
+run, because 40 million of float16 take 62 GB of host memory and 73 GB of the GPU's. What has no room is refused before anything is
+made. --machine cpu tries it with few, without Triton.
 """
 import gc
 import sys
@@ -37,6 +41,7 @@ from support import place, report
 try:
     import grapnel
     import torch
+    from support import on_processor
     from support.vectors import Mixture, Pivots, Search, build, distances, exact, leaves_of, load, recall
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
@@ -180,13 +185,42 @@ def search_all(where, args, array, far, near, kind, began):
     fastest = min(PLAIN, key=lambda name: result[name]["seconds"])
     result.update(fastest_plain=fastest, times_fastest_plain=result[fastest]["seconds"] / result["grapnel"]["seconds"])
     say(began, f"grapnel: {result['times_fastest_plain']:.3f} times the fastest plain way ({fastest}); this has no bound")
-    return result
+    return result, batches[1]
+
+
+def beside(args, far, kind, batch, result, say_here):
+    """faiss, on the first vectors."""
+    count = min(len(far), args.faiss[kind])
+    why = on_processor.missing() if count else "--faiss 0 was given"
+    if why:
+        say_here(f"left out: faiss on the processor: {why}")
+        return
+    true = exact(far[:count], batch[:args.sample])
+    result["faiss"] = on_processor.compare(far[:count], batch, true, say_here)
+
+
+def has_room(where, args, count, size, links=32):
+    """Does all of it fit? Says what does not."""
+    per_hop = args.queries * args.expand * links
+    wanted = {"host": count * size + (4 << 30),
+              # the vectors, their graph, a hop's vectors and pairs, what each query has seen, and what building takes
+              "GPU": count * (size + 4 * links) + per_hop * (size + 64) + args.queries * 70_000 + (4 << 30)}
+    free = {"GPU": where.free_bytes()}
+    with open("/proc/meminfo") as info:
+        free["host"] = next(int(line.split()[1]) << 10 for line in info if line.startswith("MemAvailable"))
+    lacking = [f"the {what} has {free[what] / 1e9:.1f} GB free and {wanted[what] / 1e9:.1f} are needed" for what in free
+               if where.cuda and wanted[what] > free[what]]
+    for why in lacking:
+        print(f"  no room for {count} vectors of {size} bytes: {why}; give fewer", file=sys.stderr)
+    return not lacking
 
 
 def one(where, machine, args, kind, began):
     dtype, width, _ = SHAPES[kind]
     leaves, leaf = leaves_of(args.count[kind])
     count, size = leaves * leaf, dtype.itemsize * width
+    if not has_room(where, args, count, size):
+        sys.exit(report.SKIP)
     near = torch.empty(count, width, dtype=dtype, device=where.device)
     with grapnel.Store(f"host:{count * size}", machine=machine) as store:
         say(began, f"host memory for {count} vectors is there")
@@ -194,7 +228,8 @@ def one(where, machine, args, kind, began):
         word, words = (torch.int64, width // 8) if dtype is torch.uint8 else (dtype, width)
         with grapnel.Array(store, word, (count, words)) as array:
             far = store.tensor(dtype, (count, width))
-            result = search_all(where, args, array, far, near, kind, began)
+            result, batch = search_all(where, args, array, far, near, kind, began)
+            beside(args, far, kind, batch, result, lambda what: say(began, what))
             del far
             gc.collect()
     return result
@@ -219,6 +254,7 @@ def main():
     p.add_argument("--u8", type=int, help="vectors of 128 bytes (default 50 million)")
     p.add_argument("--f16", type=int, help="vectors of 768 float16 (default 16 million)")
     p.add_argument("--full", action="store_true", help="100 and 40 million vectors")
+    p.add_argument("--faiss", type=int, help="vectors that faiss has (default 1 million of u8, 0.5 million of f16; 0: without)")
     p.add_argument("--queries", type=int, help="of a batch (default 10000)")
     p.add_argument("--trees", type=int, default=3, help="of the graph's making (default 3)")
     p.add_argument("--expand", type=int, default=4, help="vectors of a beam whose neighbours a hop reads (default 4)")
@@ -229,6 +265,7 @@ def main():
     default = ({"u8": 100_000_000, "f16": 40_000_000} if args.full else {"u8": 50_000_000, "f16": 16_000_000}) \
         if where.cuda else {"u8": 20_000, "f16": 6_000}
     args.count = {kind: getattr(args, kind) or default[kind] for kind in default}
+    args.faiss = dict.fromkeys(SHAPES, args.faiss) if args.faiss is not None else {"u8": 1_000_000, "f16": 500_000}
     args.queries = args.queries or (10_000 if where.cuda else 200)
     torch.manual_seed(1)
     if where.cuda:
