@@ -214,6 +214,7 @@ static void foreign_streams_are_cudas(void **state)
 	stream = new_stream(machine);
 	assert_null(simt_stream_handle(stream));
 	assert_int_equal(simt_prepare(machine, &count_thread_kernel), 0);
+	assert_int_equal(simt_reserve_stack(machine, 1 << 20, &error), 0);
 	simt_stream_destroy(stream);
 	simt_stream_destroy(NULL);
 	simt_close(machine);
