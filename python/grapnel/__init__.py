@@ -12,7 +12,7 @@ of another machine. Both give an Array: rows, of which a batch is read by gather
 ``machine="cuda"`` the batches are tensors of that GPU, whose threads fetch the rows by themselves, on the current
 stream, also inside CUDA graphs. Slots keep items, such as experts or rows of a KV cache, in a slab that kernels index.
 Below them are Store (where bytes rest), Cache (pages of stores in fast memory) and Machine (what runs kernels).
-grapnel.kernels compiles kernels of your own that use arrays;
+grapnel.kernels compiles kernels of your own that use arrays,
 grapnel.torch has operators and an EmbeddingBag for PyTorch, grapnel.pyg stores and a sampler for PyTorch Geometric.
 
 Every failure is an Error with a message; see docs/python.md for more.

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import glob
+import operator
 import os
 import site
 import sys
@@ -251,6 +252,7 @@ class Kernel:
             tensor = next((x for x in arguments if is_tensor(x)), None)
             stream = _current_stream(torch, tensor.device) if tensor is not None else self.machine._stream()
         at = (ctypes.c_void_p * max(1, len(places)))(*(address for address, _ in places))
+        blocks, threads, shared = map(operator.index, (blocks, threads, shared))
         with self._context:
             _call("cuLaunchKernel", self._function, blocks, 1, 1, threads, 1, 1, shared, ctypes.c_void_p(stream), at, None)
 
