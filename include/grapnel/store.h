@@ -118,6 +118,7 @@ enum gn_store_kind {
 };
 
 struct gn_store_health;
+struct gn_tier_view; /* detail/store/tier.h */
 
 /* What a kernel needs of a store. Plain data, passed to kernels by value inside a cache or an array. */
 struct gn_store_view {
@@ -132,12 +133,13 @@ struct gn_store_view {
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
 	/*
-	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...].
-	 * 0: the store is neither.
+	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...]. A
+	 * tier has two, and no queue pairs itself. 0: the store is none of them.
 	 */
 	uint32_t members;
-	uint32_t unit_log2;             /* of a stripe: log2 of the bytes that lie together on a member */
-	struct gn_store_health *health; /* of a replica, in device memory; NULL for all others */
+	uint32_t unit_log2; /* log2 of a stripe's bytes that lie together on a member, or of a tier's line */
+	struct gn_store_health *health;  /* of a replica, in device memory; NULL for all others */
+	const struct gn_tier_view *tier; /* of a tier, in device memory; NULL for all others */
 };
 
 /* A failed transfer: the library's code and what the device said. */
@@ -277,6 +279,11 @@ struct gn_store_statistics {
 	uint64_t read_timeouts, write_timeouts; /* commands that were given up, and did not end soon after */
 	uint64_t aborts;                        /* Abort commands that were sent for them */
 	uint64_t resets;                        /* of the controller */
+	/* Of the fast level of a tier. */
+	uint64_t hits, misses; /* transfers whose line it had, or had not */
+	uint64_t evictions;    /* lines that left it for another */
+	uint64_t write_backs;  /* lines that were written to the slow store */
+	uint64_t unwritten;    /* times that one could not be written: it stays, and is tried again */
 };
 
 /*

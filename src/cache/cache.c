@@ -130,6 +130,11 @@ static int refuse_page(const struct gn_store_view *s, uint64_t page_bytes, struc
 {
 	const unsigned long long page = page_bytes;
 
+	if (s->tier)
+		return gn_error_set(error, -GN_EINVAL,
+		                    "cache: pages of %llu bytes are larger than a line of the tier (%llu "
+		                    "bytes); take smaller pages, or open the tier with line=%llu",
+		                    page, 1ull << s->unit_log2, page);
 	if (s->members && 1ull << s->unit_log2 < page_bytes)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "cache: pages of %llu bytes are larger than a unit of the stripe (%llu "

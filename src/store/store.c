@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gn_store_ops *const schemes[] = {&gn_store_host,   &gn_store_file,   &gn_store_memq,
-                                                     &gn_store_nvme,   &gn_store_rdma,   &gn_store_peer,
-                                                     &gn_store_stripe, &gn_store_replica};
+static const struct gn_store_ops *const schemes[] = {&gn_store_host,   &gn_store_file,    &gn_store_memq,
+                                                     &gn_store_nvme,   &gn_store_rdma,    &gn_store_peer,
+                                                     &gn_store_stripe, &gn_store_replica, &gn_store_tier};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 static const struct gn_store_ops *find_scheme(const char *name)
@@ -108,7 +108,7 @@ static int open_joined(struct gn_store **store, struct simt_machine *machine, co
 	if (!list || !name)
 		rc = gn_error_set(error, -GN_ENOMEM, "store %s: out of memory", ops->scheme);
 	else
-		rc = gn_list_parse(list, uri, error);
+		rc = gn_list_parse(list, uri, ops->takes_rest, error);
 	if (!rc)
 		rc = ops->join(store, machine, list, options, error);
 	free(list);

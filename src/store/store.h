@@ -56,10 +56,12 @@ struct gn_store_ops {
 	int (*share)(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
 	/* May kernels of a machine use the store? NULL: those of any machine that reaches its memory. */
 	int (*is_open)(const struct gn_store *store, struct simt_machine *machine);
+	/* Of a store over other stores: 1 if the second member is the rest of the URI, commas and all. */
+	int takes_rest;
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,
-    gn_store_peer, gn_store_stripe, gn_store_replica;
+    gn_store_peer, gn_store_stripe, gn_store_replica, gn_store_tier;
 
 /*
  * gn_store_check_machine - 0, or -GN_ENOTSUP: kernels of this machine cannot use the store before

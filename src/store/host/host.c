@@ -88,6 +88,7 @@ static int open_memory(struct host_store *h, uint64_t bytes, const struct gn_sto
 {
 	int rc;
 
+	h->base.forgets = 1;
 	if (is_near(h, settings))
 		return open_near(h, bytes, settings, error);
 	rc = gn_region_allocate(&h->region, bytes, error);

@@ -71,6 +71,7 @@ static int peer_open(struct gn_store **store, struct simt_machine *machine, cons
 		return gn_error_set(error, -GN_ENOMEM, "peer:%s: out of memory", uri->path);
 	p->base.ops = &gn_store_peer;
 	p->base.machine = machine;
+	p->base.forgets = 1;
 	rc = start(p, uri, settings, error);
 	if (rc) {
 		free(p);

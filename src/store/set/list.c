@@ -38,7 +38,7 @@ static int take_part(struct gn_list *list, char *text, struct gn_error *error)
 	return 0;
 }
 
-int gn_list_parse(struct gn_list *list, const char *text, struct gn_error *error)
+int gn_list_parse(struct gn_list *list, const char *text, int takes_rest, struct gn_error *error)
 {
 	const size_t length = strlen(text), scheme = gn_uri_scheme_length(text);
 	char *part, *end;
@@ -54,7 +54,7 @@ int gn_list_parse(struct gn_list *list, const char *text, struct gn_error *error
 	list->text[scheme] = '\0';
 	list->scheme = list->text;
 	for (part = list->text + scheme + 1; part && !rc; part = end) {
-		end = strchr(part, ',');
+		end = takes_rest && list->members ? NULL : strchr(part, ',');
 		if (end)
 			*end++ = '\0';
 		rc = take_part(list, part, error);

@@ -27,10 +27,11 @@ struct gn_list {
 
 /*
  * gn_list_parse - split such a URI into its parts.
+ * @takes_rest  1: what follows the first member is one member, which may be a list itself
  * It does NOT check whether the options exist and whether the members can be opened. Returns 0 or -GN_EINVAL
  * (too long, an empty part, no member, too many members or options).
  */
-int gn_list_parse(struct gn_list *list, const char *text, struct gn_error *error);
+int gn_list_parse(struct gn_list *list, const char *text, int takes_rest, struct gn_error *error);
 
 #ifdef __cplusplus
 }

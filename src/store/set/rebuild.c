@@ -36,7 +36,7 @@ static int take_state(struct job *j, int others, struct gn_error *error)
 
 static int begin(struct job *j, struct simt_machine *machine, const char *uri, struct gn_error *error)
 {
-	int rc = gn_list_parse(&j->list, uri, error);
+	int rc = gn_list_parse(&j->list, uri, 0, error);
 
 	j->set.base.ops = &gn_store_replica;
 	j->set.base.machine = machine;

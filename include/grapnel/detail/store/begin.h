@@ -27,7 +27,7 @@ SIMT_FN uint32_t gn__store_lends(const struct gn_nvmeq *q)
 /* Can reads from this store be begun? */
 SIMT_FN int gn__store_can_begin(const struct gn_store_view *s)
 {
-	return s->kind == GN_STORE_QUEUES && gn__store_lends(s->queue);
+	return s->kind == GN_STORE_QUEUES && !s->tier && gn__store_lends(s->queue);
 }
 
 /* Count one more slot as lent, or one less. Returns 1, or 0: no more are lent. */

@@ -176,7 +176,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__store_move_blocks(const struct gn_nv
 	return m.status;
 }
 
-/* The four functions of store.h for a store over other stores (detail/store/set.h). */
+/* The four functions of store.h for a store over other stores (detail/store/tier.h). */
 SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
                                                      uint64_t offset, void *to, uint32_t bytes);
 SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
@@ -403,5 +403,6 @@ SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view 
 }
 
 #include <grapnel/detail/store/set.h>
+#include <grapnel/detail/store/tier.h>
 
 #endif

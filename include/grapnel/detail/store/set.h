@@ -302,43 +302,4 @@ SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view 
 	return gn__replica_written(s, &r);
 }
 
-/* ---- both ---- */
-
-SIMT_NOINLINE_FN struct gn_store_status gn__set_read(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                     uint64_t offset, void *to, uint32_t bytes)
-{
-	return s->health ? gn__replica_read(s, mask, wants, offset, to, bytes)
-	                 : gn__stripe_read(s, mask, wants, offset, to, bytes);
-}
-
-SIMT_NOINLINE_FN struct gn_store_status gn__set_write(const struct gn_store_view *s, uint32_t mask, int wants,
-                                                      uint64_t offset, const void *from, uint32_t bytes)
-{
-	return s->health ? gn__replica_write(s, mask, wants, offset, from, bytes)
-	                 : gn__stripe_write(s, mask, wants, offset, from, bytes);
-}
-
-SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_view *s, uint64_t offset,
-                                                         void *to, uint32_t bytes)
-{
-	struct gn__stripe_place p;
-
-	if (s->health)
-		return gn__replica_read_few(s, offset, to, bytes);
-	p = gn__stripe_find(s, offset, bytes);
-	return gn__store_read_few(&p.q[gn__set_mine(s)], p.offset, to, bytes, s->timeout_ns);
-}
-
-SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_view *s, uint64_t offset,
-                                                          const void *from, uint32_t bytes)
-{
-	struct gn__stripe_place p;
-
-	if (s->health)
-		return gn__replica_write_few(s, offset, from, bytes);
-	p = gn__stripe_find(s, offset, bytes);
-	return gn__store_write_few(p.q, gn__set_queues(s), gn__set_mine(s), p.offset, from, bytes,
-	                           s->timeout_ns);
-}
-
 #endif
