@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the model tests notice when the code is wrong? Each mutant is a copy of the queue's and the log's sources with one thing
+# Do the model tests notice when the code is wrong? Each mutant is a copy of the sources of queue, log and tier with one thing
 # broken by sed; the tests must fail on every one. Orders of memory are no mutants: x86 would not show the difference.
 #
 #   mutants.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
@@ -13,7 +13,7 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring, queue and log: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
+# What kills it (ring, queue, log and tier: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
@@ -50,6 +50,20 @@ queue|nvmeq.h|s/word = gn__nvmeq_abandon(q, slot, cid);/word = 0; gn_nvmeq_end(q
 queue|nvmeq.h|s/if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))/if (1)/|no write is ever a hazard
 nvmeq_commands|nvmeq.h|s/} while (moved .. batches/} while (moved > 0 \&\& batches/|a write does not wait for a thread that reaps
 queue|detail/queue/completion.h|s/word >> 17 & GN__NVMEQ_KEPT/0/|the status is dropped
+tier|detail/store/tier.h|s/if (locked & 1 .. simt_cas.*/if (0)/|two threads have one set's lock
+tier|detail/store/tier.h|/ gn__tier_claim(const/,/^}/s/if (gn__tier_find(.*/if (1) {/|a line that came meanwhile gets a second way
+tier|detail/store/tier.h|/ gn__tier_take(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/GN__TIER_BUSY/|pins do not keep a line
+tier|detail/store/tier.h|/ gn__tier_take(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/GN__TIER_PINS/|a line that is moved is taken
+tier|detail/store/tier.h|/ gn__tier_take(const/,/^}/s/int dirty = .*/int dirty = 0;/|a dirty line is gone before it is written
+tier|detail/store/tier.h|/ gn__tier_pin(const/,/^}/s/ .. seen & GN__TIER_BUSY//|a line is used while it is written
+tier|detail/store/tier.h|/ gn__tier_pin(const/,/^}/s/wanted .= GN__TIER_DIRTY/;/|a write does not make the line dirty
+tier|detail/store/tier.h|/ gn__tier_publish(const/,/^}/s/word .= GN__TIER_DIRTY/;/|a line that is written whole is clean
+tier|detail/store/tier.h|/ gn__tier_publish(const/,/^}/s/status.code ? 0 : word/word/|a line that could not be read is kept
+tier|detail/store/tier.h|/ gn__tier_publish(const/,/^}/s/if (!op->whole)/if (0)/|who fills a line holds no pin of it
+tier|detail/store/tier.h|/ gn__tier_write_back(const/,/^}/s/(status.code ? GN__TIER_BUSY : /(/|a line that could not be written is clean
+tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/GN__TIER_BUSY/|a flush writes a line that is being changed
+tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/0/|a flush writes a line that another writes
+tier|detail/store/tier.h|/ gn__tier_search(const/,/^}/s/if (!op->writes)/if (1)/|a write that finds no way is lost
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END
 }
@@ -57,10 +71,11 @@ END
 # copy: fresh copies of what is mutated.
 copy() {
 	rm -rf "$work"
-	mkdir -p "$work/grapnel/detail/net" "$work/grapnel/detail/queue"
+	mkdir -p "$work/grapnel/detail/net" "$work/grapnel/detail/queue" "$work/grapnel/detail/store"
 	cp "$source_dir/include/grapnel/ring.h" "$source_dir/include/grapnel/nvmeq.h" "$work/grapnel"
 	cp "$source_dir/include/grapnel/detail/net/"*.h "$work/grapnel/detail/net"
 	cp "$source_dir/include/grapnel/detail/queue/"*.h "$work/grapnel/detail/queue"
+	cp "$source_dir/include/grapnel/detail/store/"*.h "$work/grapnel/detail/store"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
 	mkdir "$work/net"
 }
@@ -97,7 +112,7 @@ passes() {
 	timeout $((20 * $1)) prlimit --cpu="$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue log nvmeq nvmeq_commands; do
+for killer in ring queue log tier nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }

@@ -32,8 +32,11 @@
 
 #include <grapnel/detail/store/plain.h>
 
+#ifndef GN__TIER_WAYS /* tests have fewer */
+#define GN__TIER_WAYS 16
+#endif
+
 enum {
-	GN__TIER_WAYS = 16,
 	GN__TIER_VALID = 1,
 	GN__TIER_BUSY = 2,
 	GN__TIER_DIRTY = 4,
@@ -99,6 +102,7 @@ SIMT_FN uint32_t gn__tier_find(const uint64_t *word, uint64_t line, uint64_t *se
 {
 	uint32_t found = GN__TIER_WAYS;
 
+	SIMT_UNROLL
 	for (uint32_t k = 0; k < GN__TIER_WAYS; k++) {
 		const uint64_t now = simt_load_relaxed_dev_u64(&word[k]);
 
