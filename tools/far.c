@@ -21,14 +21,14 @@ static const struct argp_option options[] = {
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
      "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive, or rdma://HOST/NAME, what grapnel serve "
      "lends there, onto which it is copied first (--overwrite), or peer:GPUS, the memory of other GPUs, "
-     "such as peer:1 or peer:0+1, or stripe:URI,URI or replica:URI,URI, which "
+     "such as peer:1 or peer:0+1, or stripe:URI,URI, replica:URI,URI or tier:FAST,SLOW, which "
      "has "
      "the file already (grapnel store write) or gets it (--overwrite)",
      0},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
-     "with --store nvme, rdma, stripe or replica: copy the graph there; what the store holds is lost. "
+     "with --store nvme, rdma, stripe, replica or tier: copy the graph there; what the store holds is lost. "
      "Without "
-     "it a drive or region is refused, and a stripe or replica must have the file",
+     "it a drive or region is refused, and a stripe, replica or tier must have the file",
      0},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
     {"cache-on", OPT_CACHE_ON, "GPUS", 0,
@@ -66,7 +66,7 @@ void tool_far_refuse_tiles(const struct tool_far *far, const struct argp_state *
 /* Is the store one over several others? */
 static bool is_set(const char *store)
 {
-	return !strncmp(store, "stripe:", 7) || !strncmp(store, "replica:", 8);
+	return !strncmp(store, "stripe:", 7) || !strncmp(store, "replica:", 8) || !strncmp(store, "tier:", 5);
 }
 
 /* Is it memory, zero at first? */

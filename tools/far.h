@@ -27,8 +27,8 @@ enum tool_baseline {
 
 /* Zero is the default of every member. */
 struct tool_far {
-	/* "host", "file", a URI of nvme:, rdma:, peer:, stripe: or replica:, or NULL: what suits the data's
-	 * format
+	/* "host", "file", a URI of nvme:, rdma:, peer:, stripe:, replica: or tier:, or NULL: what suits the
+	 * data's format
 	 */
 	const char *store;
 	bool drives;          /* the subcommand copies its data to a drive or region if it is told so */
@@ -89,7 +89,7 @@ bool tool_far_is_drive(const struct tool_far *far);
 bool tool_far_is_memory(const struct tool_far *far);
 
 /*
- * tool_far_is_there - must the store have the data already? So it is for a stripe or replica without
+ * tool_far_is_there - must the store have the data already? So it is for a stripe, replica or tier without
  * --overwrite. tool_far_there - open that store to read at least so many bytes. Returns as gn_store_open, or
  * -GN_ENOSPC.
  */

@@ -43,7 +43,7 @@ static const struct tool tools[] = {
     {"net-model", "simulate the rate of small messages between up to 65536 nodes", tool_net_model},
     {"scope", "measure every way to move data on this machine", tool_scope},
     {"sim", "simulate workloads on several GPUs, without or with the DualOpt hardware", tool_sim},
-    {"store", "the bytes of a store, such as a stripe or replica of files or drives: read, write, rebuild",
+    {"store", "the bytes of a store, such as a stripe, replica or tier of files or drives: read, write, rebuild",
      tool_store},
     {"nvme", "drive NVMe drives from user space: list, bind, identify, read, write, measure", tool_nvme},
     {"serve", "lend memory or files to Grapnel on other machines, by RDMA", tool_serve},

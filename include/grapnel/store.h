@@ -13,6 +13,8 @@
  *   peer:GPUS   `peer:1?size=64G`  zeroed memory of another GPU of this machine
  *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several stores behind queue pairs as one
  *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
+ *   tier:URI,URI  `tier:peer:1?size=16G,file:/d/x`  the bytes of the second store, of which the first, which
+ * is memory, keeps what is used: a second level behind the caches
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
  * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
@@ -99,6 +101,16 @@
  * opened, is not read again before `grapnel store rebuild`, which also makes the first state. If a program
  * ended while it wrote, the first member that is up to date counts, which has what was flushed. timeout_ns of
  * the view is for as many commands as there are members, one after the other.
+ *
+ * A tier has a fast level, `peer:GPUS?size=SIZE`, `host:SIZE` or `host:SIZE?memory=device`, and a slow store
+ * of any kind but a tier: what follows the first URI is the second one, commas and all. Options of the tier
+ * come first, as in `tier:line=64K,peer:1?size=16G,file:/d/x?queues=8`: `line=SIZE`, the bytes that the fast
+ * level keeps together (a power of two from 512 to 2M; 4K by default, or a block of the slow store if that is
+ * larger), and `ro`. No transfer and no page of a cache crosses a line. It is a store behind queue pairs to
+ * all who use it: there is no direct mode. A write is in the fast level alone until its line leaves, or until
+ * gn_store_flush or gn_store_close. A line that cannot be written stays in the fast level and is tried again;
+ * gn_store_flush reports it. If there is no memory for the fast level, the store opens without (-GN_ENOMEM in
+ * gn_store_get_member) and is slower. timeout_ns of the view is four times the slow store's.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
@@ -273,7 +285,7 @@ struct gn_store_statistics {
 	uint64_t reads, writes; /* commands executed well; of nvme: all that the drive has completed */
 	uint64_t read_bytes, written_bytes;
 	uint64_t failed;      /* commands that ended in an error */
-	uint64_t members_out; /* of a replica: members that are out of use */
+	uint64_t members_out; /* of a replica or tier: members that are out of use, or not there */
 	/* Of nvme:, and of stripes and replicas of them; of other stores 0. */
 	uint64_t retries;                       /* commands of the host that were sent again */
 	uint64_t read_timeouts, write_timeouts; /* commands that were given up, and did not end soon after */
@@ -295,11 +307,12 @@ struct gn_store_statistics {
  * and during a reset it is not asked; then the numbers are those of the time before. `failed` are commands of
  * the host there. A thread of the library counts a time-out when it finds the command still given up, every
  * 10 milliseconds: one that the drive has ended before that is not counted. Time-outs and aborts of a GPU's
- * threads are not seen. Of a replica on a GPU it waits for the launches of the machine's own stream. Host.
+ * threads are not seen. Of a replica on a GPU it waits for the launches of the machine's own stream. A tier
+ * has the numbers of its slow store, and those of its fast level. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 
-/* What a member of a stripe or replica is good for. */
+/* What a member of a stripe, replica or tier is good for. */
 enum gn_store_member_use {
 	GN_MEMBER_USED,
 	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
@@ -315,7 +328,7 @@ struct gn_store_member {
 };
 
 /*
- * gn_store_get_member - tell about a member of a stripe or replica.
+ * gn_store_get_member - tell about a member of a stripe, replica or tier.
  * @k  its number, from 0
  * Host. On a GPU it waits for the launches of the machine's own stream. Returns 0, or -GN_ERANGE: the store
  * has fewer members, or none as most stores.

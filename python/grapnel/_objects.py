@@ -301,10 +301,11 @@ class Store(Closable):
 
         A drive (``nvme:``) is asked, and this waits for its answer.
         """
-        value = (ctypes.c_uint64 * 11)()
+        value = (ctypes.c_uint64 * 16)()
         lib.must(lib.store_statistics(self._handle, value))
         names = ("reads", "writes", "read_bytes", "written_bytes", "failed", "members_out",
-                 "retries", "read_timeouts", "write_timeouts", "aborts", "resets")
+                 "retries", "read_timeouts", "write_timeouts", "aborts", "resets",
+                 "hits", "misses", "evictions", "write_backs", "unwritten")
         return dict(zip(names, value))
 
     def _close(self, discard: int) -> None:

@@ -76,9 +76,10 @@ int gn_flat_store_describe(int64_t store, char *path, uint64_t value[5]);
 
 /*
  * As gn_store_get_statistics, which asks a drive and waits for it. value: reads, writes, read_bytes,
- * written_bytes, failed, members_out, retries, read_timeouts, write_timeouts, aborts, resets.
+ * written_bytes, failed, members_out, retries, read_timeouts, write_timeouts, aborts, resets, hits,
+ * misses, evictions, write_backs, unwritten.
  */
-int gn_flat_store_statistics(int64_t store, uint64_t value[11]);
+int gn_flat_store_statistics(int64_t store, uint64_t value[16]);
 
 /* As gn_store_read_host, gn_store_write_host and gn_store_flush. */
 int gn_flat_store_read(int64_t store, uint64_t offset, void *to, uint64_t bytes);

@@ -75,6 +75,11 @@ int gn_flat_store_statistics(int64_t store, uint64_t value[11])
 	value[8] = moved.write_timeouts;
 	value[9] = moved.aborts;
 	value[10] = moved.resets;
+	value[11] = moved.hits;
+	value[12] = moved.misses;
+	value[13] = moved.evictions;
+	value[14] = moved.write_backs;
+	value[15] = moved.unwritten;
 	return gn__leave(o, 0);
 }
 

@@ -168,15 +168,16 @@ def test_members_that_are_out_are_counted(tmp_path, machine):
 
 def test_what_a_store_counts_has_the_names_of_the_library(machine, monkeypatch):
     names = ("reads writes read_bytes written_bytes failed members_out "
-             "retries read_timeouts write_timeouts aborts resets").split()
+             "retries read_timeouts write_timeouts aborts resets "
+             "hits misses evictions write_backs unwritten").split()
 
     def fill(_, value):
-        value[:] = range(100, 111)
+        value[:] = range(100, 116)
         return 0
 
     with grapnel.Store("host:4K", machine) as store:
         monkeypatch.setattr(grapnel._objects.lib, "store_statistics", fill)
-        assert store.stats() == dict(zip(names, range(100, 111)))
+        assert store.stats() == dict(zip(names, range(100, 116)))
 
 
 def test_ranges_of_stores(machine):
@@ -200,3 +201,17 @@ def test_bad_options(machine):
         grapnel.array([1, 2, 3], cache=0, page=512, machine=machine)
     with pytest.raises(grapnel.Error, match="direct"):
         grapnel.open("memq:1M", "u4", cache=0, machine=machine)
+
+
+def test_a_tier_counts_hits_and_misses(machine):
+    with grapnel.Store("tier:host:1M,host:4M", machine) as store:
+        with grapnel.Cache(store, "16K", page=4096) as cache, grapnel.Array(store, "u4", cache=cache) as array:
+            for _ in range(2):
+                for row in range(0, 32 * 1024, 1024):
+                    array[row]
+            array[5] = 7
+        store.flush()
+        counted = store.stats()
+        assert counted["misses"] >= 32 and counted["hits"] >= 16
+        assert counted["write_backs"] == 1 and not counted["unwritten"]
+        assert bytes(store.read(20, 4)) == b"\x07\0\0\0"

@@ -4,8 +4,7 @@
  * share one set and are more than it has room for, while the slow store fails when the trial says, and others
  * flush. What must hold:
  *   - a page reads as it was last written, whoever wrote other pages of the line meanwhile;
- *   - the slow store sees no two transfers of one page of which one is a write, and no line is written to it
- *     while somebody changes the line;
+ *   - no two threads write one page to the slow store at once;
  *   - a line is in one way at most; after a flush that is well the slow store has every byte;
  *   - a transfer fails only if the slow store did, and nobody waits for ever.
  *
@@ -111,24 +110,6 @@ SIMT_FN void trial_copy_each(uint32_t mask, uint32_t wants, void *to, const void
 
 /* ---- the slow store ---- */
 
-SIMT_FN void slow_begins(struct trial *t, uint64_t first, uint64_t end, int writes)
-{
-	for (uint64_t p = first; p < end; p++) {
-		if (t->writing[p] || (writes && t->reading[p]))
-			blame(t, "a page is written to the slow store while it is moved");
-		t->reading[p] += !writes;
-		t->writing[p] += (uint32_t)writes;
-	}
-}
-
-SIMT_FN void slow_ends(struct trial *t, uint64_t first, uint64_t end, int writes)
-{
-	for (uint64_t p = first; p < end; p++) {
-		t->reading[p] -= !writes;
-		t->writing[p] -= (uint32_t)writes;
-	}
-}
-
 SIMT_FN struct gn_store_status slow_moves(struct trial *t, uint64_t offset, char *memory, uint32_t bytes,
                                           int writes)
 {
@@ -136,7 +117,9 @@ SIMT_FN struct gn_store_status slow_moves(struct trial *t, uint64_t offset, char
 	struct gn_store_status status = {0, 0};
 	char *slow = (char *)t->slow + offset;
 
-	slow_begins(t, first, end, writes);
+	for (uint64_t p = first; p < end && writes; p++)
+		if (t->writing[p]++)
+			blame(t, "a page is written to the slow store twice at once");
 	if (!t->mended && draw_chance(&t->random, t->fails_percent)) {
 		simt_load_relaxed_dev_u32(&t->finished);
 		t->failed++;
@@ -144,7 +127,8 @@ SIMT_FN struct gn_store_status slow_moves(struct trial *t, uint64_t offset, char
 	} else {
 		copy_halves(t, writes ? slow : memory, writes ? memory : slow, bytes);
 	}
-	slow_ends(t, first, end, writes);
+	for (uint64_t p = first; p < end && writes; p++)
+		t->writing[p]--;
 	return status;
 }
 
@@ -470,7 +454,6 @@ static void reset(void *unused)
 	memset(t->page, 0, sizeof t->page);
 	memset(t->busy, 0, sizeof t->busy);
 	memset(t->uses, 0, sizeof t->uses);
-	memset(t->reading, 0, sizeof t->reading);
 	memset(t->writing, 0, sizeof t->writing);
 	t->random = t->seed;
 	t->failed = 0;

@@ -21,9 +21,12 @@
  * A line that is fetched is kept here, and stays here when the cache in front takes it: the fast level does
  * not hear of pages that leave that cache clean.
  *
+ * A read that finds no way goes around the fast level. The line is not in it, so the slow store has the bytes
+ * of the caller's page, and keeps them: a line that comes and leaves meanwhile may be written there with
+ * changes of other pages, but nobody changes a page while another reads it (see the cache in front).
+ *
  * If a line cannot be written to the slow store it stays dirty, and clean ways are taken instead. If there is
- * none, reads go around the fast level (the line is not in it, so the slow store has its bytes), and writes
- * fail.
+ * none, reads go around the fast level, and writes fail.
  */
 #ifndef GRAPNEL_STORE_TIER_H
 #define GRAPNEL_STORE_TIER_H
@@ -181,7 +184,7 @@ SIMT_FN void gn__tier_pin(const struct gn_tier_view *t, struct gn__tier_op *op, 
 		return;
 	if (op->writes)
 		wanted |= GN__TIER_DIRTY;
-	if (simt_cas_acquire_dev_u64(&t->word[way], seen, wanted) != seen) /* A1, A2 */
+	if (simt_cas_acquire_dev_u64(&t->word[way], seen, wanted) != seen) /* A1 */
 		return;
 	op->way = way;
 	op->part = GN__TIER_PINNED;
@@ -202,7 +205,7 @@ SIMT_FN int gn__tier_take(const struct gn_tier_view *t, struct gn__tier_op *op, 
 	}
 	if (dirty)
 		wanted = seen | GN__TIER_BUSY;
-	if (simt_cas_acq_rel_dev_u64(&t->word[way], seen, wanted) != seen) /* A3, R4 */
+	if (simt_cas_acquire_dev_u64(&t->word[way], seen, wanted) != seen) /* A3 */
 		return 0;
 	op->way = way;
 	op->victim = gn__tier_line_of(seen);
@@ -281,7 +284,7 @@ SIMT_FN void gn__tier_move(const struct gn_tier_view *t, uint32_t mask, struct g
 		               op->writes ? op->memory : room, bytes);
 	if (!mine)
 		return;
-	simt_add_release_dev_u64(&t->word[op->way], (uint64_t)0 - GN__TIER_PIN); /* R3, R2 of a writer */
+	simt_add_release_dev_u64(&t->word[op->way], (uint64_t)0 - GN__TIER_PIN); /* R2 */
 	gn__tier_ends(op, ok);
 }
 
@@ -416,8 +419,8 @@ SIMT_FN void gn__tier_clean_look(const struct gn_tier_view *t, struct gn__tier_o
 	else if (seen & (GN__TIER_BUSY | GN__TIER_PINS))
 		return;
 	else if (!dirty)
-		simt_cas_acq_rel_dev_u64(&t->word[op->way], seen, 0);
-	else if (simt_cas_acq_rel_dev_u64(&t->word[op->way], seen, seen | GN__TIER_BUSY) == seen) /* A3 */
+		simt_cas_acquire_dev_u64(&t->word[op->way], seen, 0);
+	else if (simt_cas_acquire_dev_u64(&t->word[op->way], seen, seen | GN__TIER_BUSY) == seen) /* A3 */
 		op->part = GN__TIER_WRITES;
 }
 
