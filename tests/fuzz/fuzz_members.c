@@ -14,13 +14,13 @@ int gn_store_code(int error_number)
 	return -GN_EIO;
 }
 
-static void try_list(const char *text)
+static void try_list(const char *text, int takes_rest)
 {
 	struct gn_list *list = (struct gn_list *)malloc(sizeof *list);
-	const int rc = gn_uri_scheme_length(text) ? gn_list_parse(list, text, NULL) : -GN_EINVAL;
+	const int rc = gn_uri_scheme_length(text) ? gn_list_parse(list, text, takes_rest, NULL) : -GN_EINVAL;
 
 	FUZZ_REQUIRE(rc == 0 || rc == -GN_EINVAL);
-	FUZZ_REQUIRE(rc || (list->members && list->members <= GN_SET_MOST));
+	FUZZ_REQUIRE(rc || (list->members && list->members <= (takes_rest ? 2 : GN_SET_MOST)));
 	for (unsigned k = 0; !rc && k < list->members; k++) {
 		char *name = gn_replica_name(list->member[k]);
 
@@ -61,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	text[size] = '\0';
-	try_list(text);
+	try_list(text, 0);
+	try_list(text, 1);
 	try_state(data, size);
 	free(text);
 	return 0;

@@ -72,6 +72,7 @@ static const struct seed seeds[] = {
     {"hello", "//[fe80::1%eth0]:7474/data"},
     {"members", "grapnel replica 1\nopen 1\nok file:/a\nstale nvme:01:00.0?ns=2\nend\n"},
     {"members", "stripe:unit=64K,file:/a%2Cb?direct=0,nvme:01:00.0?ns=2,memq:64M"},
+    {"members", "tier:line=64K,peer:1?size=16G,stripe:file:/a,file:/b"},
 };
 
 /* 0 -> 1, with the reverse rows that a directed .sg has */

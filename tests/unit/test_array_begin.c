@@ -171,9 +171,9 @@ static void assert_walked(struct walked result, uint32_t pages)
 	assert_true(result.good > 0);
 }
 
-static const char *const uris[] = {"memq:64K?queues=1&depth=16",       "memq:64K?queues=2&depth=4",
-                                   "memq:64K?queues=1&depth=2",        "host:64K",
-                                   "stripe:unit=4K,memq:32K,memq:32K", "replica:memq:64K,memq:64K"};
+static const char *const uris[] = {
+    "memq:64K?queues=1&depth=16",       "memq:64K?queues=2&depth=4", "memq:64K?queues=1&depth=2", "host:64K",
+    "stripe:unit=4K,memq:32K,memq:32K", "replica:memq:64K,memq:64K", "tier:host:64K,memq:64K"};
 
 static void pages_that_were_begun_are_the_pages(void **state)
 {

@@ -70,15 +70,10 @@ static void every_size_from_a_file(void **state)
 	every_size_from((struct slots_test *)*state, "file?transfer=4K&direct=0", 2 << 20);
 }
 
-/* A unit of a stripe ends inside items. */
-static void items_that_cross_the_units_of_a_stripe(void **state)
+static void items_cross_pieces(struct slots_test *t, const char *uri)
 {
-	struct slots_test *t = (struct slots_test *)*state;
-
 	close_all(t);
-	assert_int_equal(gn_store_open(&t->base.store, t->base.machine, "stripe:unit=4K,memq:64K,memq:64K",
-	                               NULL, &t->base.error),
-	                 0);
+	assert_int_equal(gn_store_open(&t->base.store, t->base.machine, uri, NULL, &t->base.error), 0);
 	fill_store(t);
 	memset(&t->options, 0, sizeof t->options);
 	t->options.item_bytes = 10240;
@@ -96,6 +91,16 @@ static void items_that_cross_the_units_of_a_stripe(void **state)
 		check_batch(t, 50);
 	}
 	no_failure(t);
+}
+
+/* A unit of a stripe, or a line of a tier, ends inside items. */
+static void items_that_cross_units_and_lines(void **state)
+{
+	struct slots_test *t = (struct slots_test *)*state;
+
+	items_cross_pieces(t, "stripe:unit=4K,memq:64K,memq:64K");
+	items_cross_pieces(t, "tier:host:64K,memq:128K");
+	items_cross_pieces(t, "tier:line=1K,host:32K,host:128K");
 }
 
 /* ---- what a batch may hold ---- */
@@ -375,7 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {SLOTS_TEST(every_size_from_host_memory),
 	                                   SLOTS_TEST(every_size_from_queue_pairs),
 	                                   SLOTS_TEST(every_size_from_a_file),
-	                                   SLOTS_TEST(items_that_cross_the_units_of_a_stripe),
+	                                   SLOTS_TEST(items_that_cross_units_and_lines),
 	                                   SLOTS_TEST(equal_keys_and_padding),
 	                                   SLOTS_TEST(a_key_past_the_end_is_told),
 	                                   SLOTS_TEST(a_batch_fills_all_slots),

@@ -3,10 +3,9 @@
  * detail/store/plain.h - transfers of every store but a tier: memory, queue pairs, a stripe or a replica. A
  * tier calls them for its slow store.
  */
+#include <grapnel/store.h> /* before the guard, because it includes this file */
 #ifndef GRAPNEL_STORE_PLAIN_H
 #define GRAPNEL_STORE_PLAIN_H
-
-#include <grapnel/store.h>
 
 SIMT_NOINLINE_FN struct gn_store_status gn__plain_read(const struct gn_store_view *s, uint32_t mask,
                                                        int wants, uint64_t offset, void *to, uint32_t bytes)

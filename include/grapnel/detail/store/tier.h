@@ -28,10 +28,9 @@
  * If a line cannot be written to the slow store it stays dirty, and clean ways are taken instead. If there is
  * none, reads go around the fast level, and writes fail.
  */
+#include <grapnel/store.h> /* before the guard, because it includes this file */
 #ifndef GRAPNEL_STORE_TIER_H
 #define GRAPNEL_STORE_TIER_H
-
-#include <grapnel/store.h>
 
 #include <grapnel/detail/store/plain.h>
 
