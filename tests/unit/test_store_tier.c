@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tier: stores hold what is written, whatever is slow behind them and however small the memory is that keeps
- * its lines; what cannot be written to the slow store stays, and is told.
+ * its lines; what cannot be written to the slow store stays, and is told. On a GPU the fast level is the
+ * memory of a second one, or its own.
  */
 #include "test_set_support.h"
 
@@ -34,6 +35,27 @@ static const char *const slow_stores[] = {
 };
 enum { SLOW_STORES = sizeof slow_stores / sizeof *slow_stores };
 
+static int is_cuda(const struct store_test *t)
+{
+	struct simt_info info;
+
+	simt_describe(t->machine, &info);
+	return info.is_cuda;
+}
+
+/* Options and host:SIZE, or the same with memory of a GPU. Valid until the next call. */
+static const char *begin_of(const struct store_test *t, const char *begin)
+{
+	static char text[200];
+	const char *host = strstr(begin, "host:");
+
+	if (!is_cuda(t) || !host)
+		return begin;
+	snprintf(text, sizeof text, "%.*speer:%d?size=%s", (int)(host - begin), begin,
+	         simt_devices("cuda") > 1, host + 5);
+	return text;
+}
+
 /* A tier before one of them. Valid until the next call. */
 static const char *tier_uri(const struct store_test *t, const char *begin, const char *slow)
 {
@@ -41,10 +63,10 @@ static const char *tier_uri(const struct store_test *t, const char *begin, const
 	const char *file = strstr(slow, "%F0");
 
 	if (file)
-		snprintf(uri, sizeof uri, "tier:%s,%.*s%s%s", begin, (int)(file - slow), slow,
+		snprintf(uri, sizeof uri, "tier:%s,%.*s%s%s", begin_of(t, begin), (int)(file - slow), slow,
 		         member_path(t, 0), file + 3);
 	else
-		snprintf(uri, sizeof uri, "tier:%s,%s", begin, slow);
+		snprintf(uri, sizeof uri, "tier:%s,%s", begin_of(t, begin), slow);
 	return uri;
 }
 
@@ -114,6 +136,7 @@ static void the_host_writes_over_lines_that_are_kept(void **state)
 	unsigned char model[SLOW], got[SLOW];
 	uint64_t random = 7;
 
+	needs_cpu(t);
 	open_tier(t, "host:1M", "memq:240K");
 	must_move_lanes(t, LINE, 1, 1);
 	assert_int_equal(gn_store_read_host(t->store, 0, model, sizeof model, &t->error), 0);
@@ -140,6 +163,7 @@ static void threads_read_and_write_few_bytes(void **state)
 	const struct gn_store_view *view;
 	unsigned char value[16], got[16];
 
+	needs_cpu(t);
 	for (unsigned s = 0; s < SLOW_STORES; s++) {
 		open_tier(t, "host:64K", slow_stores[s]);
 		view = gn_store_view_of(t->store);
@@ -166,9 +190,10 @@ static void a_store_may_end_inside_a_line(void **state)
 	const size_t bytes = 20 * LINE + 777;
 	char uri[300];
 
-	for (unsigned slow = 0; slow < 2; slow++) {
+	for (int slow = 0; slow < 2 - is_cuda(t); slow++) { /* a GPU does not write a mapped file */
 		make_file(t, bytes, 3);
-		snprintf(uri, sizeof uri, "tier:host:64K,%s:%s", slow ? "host" : "file", t->file);
+		snprintf(uri, sizeof uri, "tier:%s,%s:%s", begin_of(t, "host:64K"), slow ? "host" : "file",
+		         t->file);
 		open_uri(t, uri, NULL);
 		assert_int_equal(gn_store_view_of(t->store)->capacity_bytes, bytes);
 		must_move_lanes(t, 512, 0, 3); /* all whole pages */
@@ -212,6 +237,7 @@ static void hits_and_misses_are_counted(void **state)
 	struct gn_store_statistics s;
 	unsigned char page[LINE];
 
+	needs_cpu(t);
 	open_tier(t, "host:64K", "memq:240K");
 	for (int round = 0; round < 3; round++)
 		for (uint64_t line = 0; line < 12; line++)
@@ -256,7 +282,7 @@ static void failures_of_the_slow_store_lose_nothing(void **state)
 	options.faults = &plan;
 	plan.fail_ppm = 10000;
 	for (plan.seed = 1; plan.seed <= few_drawn(2, 6); plan.seed++) {
-		open_uri(t, "tier:host:64K,memq:240K", &options);
+		open_uri(t, tier_uri(t, "host:64K", "memq:240K"), &options);
 		walk_open(&w, t, plan.seed & 1 ? 512 : LINE);
 		walk_run(&w, t, (uint32_t)plan.seed, 80);
 		assert_int_equal(w.wrong, 0);
@@ -296,7 +322,7 @@ static void a_slow_store_that_cannot_be_written_is_told(void **state)
 	plan.fail_ppm = 1000000;
 	plan.writes_only = 1;
 	plan.fail_status = GN_NVME_WRITE_FAULT;
-	open_uri(t, "tier:host:64K,memq:240K", &options);
+	open_uri(t, tier_uri(t, "host:64K", "memq:240K"), &options);
 	o = move_lanes(t, LINE, 1, 1);
 	assert_int_equal(o.failed, SLOW / LINE - 16);
 	assert_int_equal(o.code, -GN_EIO);
@@ -325,7 +351,7 @@ static void a_line_that_cannot_be_read_is_not_kept(void **state)
 	plan.fail_ppm = 500000;
 	plan.fail_status = GN_NVME_UNRECOVERED_READ;
 	plan.seed = 3;
-	open_uri(t, "tier:host:1M,memq:240K", &options);
+	open_uri(t, tier_uri(t, "host:1M", "memq:240K"), &options);
 	for (int round = 0; round < 40; round++) {
 		const struct lanes_outcome o = move_lanes(t, 1024, 0, 0);
 
