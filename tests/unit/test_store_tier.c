@@ -306,6 +306,35 @@ static void failures_of_the_slow_store_lose_nothing(void **state)
 	assert_true(unwritten > 0);
 }
 
+/* Commands are lost, come late, twice and out of order, and fail. Blocks of a write that was lost stay
+ * refused, so a flush may fail for good. */
+static void no_fault_of_the_slow_store_gives_wrong_bytes(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	struct gn_fault_plan plan;
+	struct walk_test w;
+
+	memset(&options, 0, sizeof options);
+	memset(&plan, 0, sizeof plan);
+	options.faults = &plan;
+	options.timeout_ns = 50000000;
+	plan.fail_ppm = plan.drop_ppm = plan.duplicate_ppm = 10000;
+	plan.reorder_ppm = 50000;
+	for (plan.seed = 1; plan.seed <= few_drawn(1, 3); plan.seed++) {
+		open_uri(t, tier_uri(t, "host:64K", "memq:240K"), &options);
+		walk_open(&w, t, plan.seed & 1 ? 512 : LINE);
+		for (uint32_t round = 0; round < 3; round++) {
+			walk_run(&w, t, (uint32_t)plan.seed * 3 + round, 20);
+			assert_int_equal(w.wrong, 0);
+			gn_array_failure(&w.job.array, &t->error);
+		}
+		gn_cache_flush(w.cache, &t->error);
+		walk_close(&w, t);
+		close_store(t);
+	}
+}
+
 /* Nothing can be written to the slow store: what lies in the fast level is read as before; a write that finds
  * no room there fails; a flush says what is wrong. */
 static void a_slow_store_that_cannot_be_written_is_told(void **state)
@@ -475,6 +504,7 @@ int main(void)
 	    set_case(an_array_with_write_back_is_as_one_in_memory),
 	    set_case(hits_and_misses_are_counted),
 	    set_case(failures_of_the_slow_store_lose_nothing),
+	    set_case(no_fault_of_the_slow_store_gives_wrong_bytes),
 	    set_case(a_slow_store_that_cannot_be_written_is_told),
 	    set_case(a_line_that_cannot_be_read_is_not_kept),
 	    set_case(without_memory_for_the_fast_level_it_is_only_slower),
