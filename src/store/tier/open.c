@@ -211,7 +211,7 @@ int gn_tier_open(struct gn_tier *t, const struct gn_list *list, const struct gn_
 	if (rc)
 		return rc;
 	if (!s.line)
-		s.line = t->slow->view.block_bytes > LINE ? t->slow->view.block_bytes : LINE;
+		s.line = LINE > t->slow->view.block_bytes ? (uint64_t)LINE : t->slow->view.block_bytes;
 	rc = check_line(t, s.line, error);
 	if (!rc)
 		rc = set_sets(t, s.line, error);
