@@ -172,12 +172,16 @@ SIMT_INLINE_FN void gn__element_put(char *to, const uint64_t value[2], uint32_t 
 		gn__unit_put(to + 8, value[1], 8);
 }
 
-/* Read the lane's elements of a row by scalar reads. size is a constant at every call. */
+/*
+ * Read the lane's elements of a row by scalar reads. Each lane has a run of elements of its own, so that the
+ * lanes miss all sectors of the row at once, and not one after the other. size is a constant at every call.
+ */
 SIMT_INLINE_FN void gn__few_elements(const struct gn__job *j, char *to, uint64_t row, uint32_t size)
 {
-	const uint32_t elements = j->row_bytes / size;
+	const uint32_t elements = j->row_bytes / size, each = (elements + j->lanes - 1) / j->lanes;
+	const uint32_t first = (simt_lane() & (j->lanes - 1)) * each, end = first + each;
 
-	for (uint32_t k = simt_lane() & (j->lanes - 1); k < elements; k += j->lanes) {
+	for (uint32_t k = first; k < elements && k < end; k++) {
 		uint64_t value[2] = {0, 0};
 
 		gn__read(&j->array, row * elements + k, value, size);
