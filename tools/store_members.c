@@ -8,10 +8,12 @@
 #include "store.h"
 #include "store_move.h"
 
+enum { OPT_WHOLE = 512 };
+
 struct request {
 	const char *uri;
 	unsigned from;
-	bool overwrite, writes;
+	bool overwrite, writes, whole;
 };
 
 static void check_together(const struct request *r, const struct argp_state *state)
@@ -31,6 +33,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'n': r->from = (unsigned)tool_number(state, "--from", text, 1, GN_STORE_MOST_MEMBERS); return 0;
 	case 'w': r->overwrite = true; return 0;
+	case OPT_WHOLE: r->whole = true; return 0;
 	case ARGP_KEY_ARG:
 		if (r->uri)
 			argp_error(state, "%s: too many arguments; give one URI", text);
@@ -44,6 +47,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_option rebuild_options[] = {
     {"from", 'n', "N", 0,
      "number of the member that is right, from 1 (default: the first that is up to date by the state)", 0},
+    {"whole", OPT_WHOLE, NULL, 0,
+     "compare all members, all bytes of each (default with --from; else of those that are out of date, where "
+     "the "
+     "log says that they missed writes)",
+     0},
     {"overwrite", 'w', NULL, 0, "yes, what the other members have may be lost; needed", 0},
     {0},
 };
@@ -58,8 +66,9 @@ static const struct argp rebuild_argp = {
     rebuild_options,
     parse,
     "URI",
-    "Make all members of a replica equal to one that is right: copy what differs, flush, read it back and "
-    "compare. Then write the state; --from N makes the first one.",
+    "Make the members of a replica that are out of date equal to one that is right: copy what differs, "
+    "flush, read "
+    "it back and compare. Then write the state; --from N makes the first one.",
     NULL,
     NULL,
     NULL};
@@ -115,7 +124,7 @@ static int work(const struct request *r, struct gn_replica_report *report, struc
 
 	if (rc)
 		return rc;
-	rc = r->writes ? gn_replica_rebuild(machine, r->uri, r->from, report, e)
+	rc = r->writes ? gn_replica_rebuild(machine, r->uri, r->from, r->whole, report, e)
 	               : gn_replica_verify(machine, r->uri, report, e);
 	simt_close(machine);
 	return rc;
@@ -150,8 +159,14 @@ int tool_store_rebuild(int argc, char **argv)
 	argp_parse(&rebuild_argp, argc, argv, 0, NULL, &r);
 	if (work(&r, &report, &e))
 		return tool_fail("store rebuild", &e);
-	printf("%u members now have the %llu bytes of member %u; %llu bytes were copied, all were compared\n",
-	       report.members, (unsigned long long)report.bytes, report.source,
-	       (unsigned long long)report.copied_bytes);
+	if (!report.members)
+		printf("every member is up to date by the state; --whole compares all of them\n");
+	else
+		printf("%u members now have the %llu bytes of member %u; %llu bytes were copied, %s\n",
+		       report.members, (unsigned long long)report.bytes, report.source,
+		       (unsigned long long)report.copied_bytes,
+		       !report.logged                    ? "all were compared"
+		       : report.logged == report.members ? "what was missed by the log was compared"
+		                                         : "of some only what they missed was compared");
 	return TOOL_OK;
 }

@@ -98,7 +98,8 @@
  * one stays: its failures are those of the store. Options beside the members
  * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
  * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
- * opened, is not read again before `grapnel store rebuild`, which also makes the first state. If a program
+ * opened, is not read again before `grapnel store rebuild`, which also makes the first state. A log beside
+ * the state, FILE.log, has the regions that such a member missed, so that only those are copied. If a program
  * ended while it wrote, the first member that is up to date counts, which has what was flushed. timeout_ns of
  * the view is for as many commands as there are members, one after the other.
  *
@@ -171,6 +172,12 @@ struct gn_store_health {
 	uint32_t failed; /* bit k: member k failed a read */
 	uint32_t stale;  /* bit k: member k missed a write, or was not open from the beginning */
 	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
+	/*
+	 * A bit for each region of 1 << region_log2 bytes, for `grapnel store rebuild`; NULL without a state.
+	 * written: somebody began to write there. missed: a member lacks a write there.
+	 */
+	uint32_t *written, *missed;
+	uint32_t region_log2;
 };
 
 /* The largest transfer: a page of the cache is at most this. */

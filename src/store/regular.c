@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -182,6 +183,16 @@ int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *se
 		unlink(uri->path);
 	gn_regular_close(*fd);
 	return rc;
+}
+
+void gn_regular_mark(int fd, char *text, size_t size)
+{
+	struct statx st;
+
+	*text = '\0';
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st) && st.stx_mask & STATX_BTIME)
+		snprintf(text, size, "file %llu of %lld.%09u", (unsigned long long)st.stx_ino,
+		         (long long)st.stx_btime.tv_sec, st.stx_btime.tv_nsec);
 }
 
 void gn_regular_close(int fd)

@@ -20,6 +20,12 @@ int gn_regular_open(const struct gn_uri *uri, const struct gn_store_settings *se
                     uint64_t *bytes, struct gn_error *error);
 
 /*
+ * gn_regular_mark - a text that this file keeps, and that no other file gets: not one that is made in its
+ * place later, nor a copy. Empty if the file system does not say when a file was made.
+ */
+void gn_regular_mark(int fd, char *text, size_t size);
+
+/*
  * gn_regular_close - close the file. The lock ends now, also if a child process, or a ring that the system
  * removes later, still has the file open.
  */

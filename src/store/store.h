@@ -28,6 +28,7 @@ struct gn_store {
 	 */
 	int flushes_again;
 	uint64_t identity; /* set by open: stores over the same bytes have the same; 0: not known */
+	char mark[64];     /* set by open: the medium, from one opening to the next; empty: not known */
 	int forgets;       /* set by open. 1: the bytes may be gone before the store is opened again */
 };
 

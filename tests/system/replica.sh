@@ -54,8 +54,10 @@ cmp -s a b && { echo 'the member that was away has what was written'; exit 1; }
 says 'member 2    out of date  file:b' "$grapnel" store info $all
 says 'member 2 (file:b) is out of use: out of date' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
 refused 'member 2 (file:b) is out of date' "$grapnel" store rebuild $all --from 2 --overwrite
-says '2 members now have the 1048576 bytes of member 1' "$grapnel" store rebuild $all --overwrite
+says '1 members now have the 1048576 bytes of member 1; .* what was missed by the log was compared' "$grapnel" store rebuild $all --overwrite
+test ! -e state.log
 cmp a b
+says 'every member is up to date' "$grapnel" store rebuild $all --overwrite
 says 'replica of 3, 3 in use' "$grapnel" store info $all
 says 'verified' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
 grep -q 'out of use' said && { cat said; exit 1; }
@@ -65,6 +67,8 @@ printf x | dd of=c bs=1 seek=300000 conv=notrunc 2>/dev/null
 refused 'member 3 (file:c) differs from member 1 (file:a) at byte 300000' "$grapnel" store verify $all
 says 'copied, all were compared' "$grapnel" store rebuild $all --from 1 --overwrite
 says 'bytes of 2 members equal' "$grapnel" store verify $all
+
+says '2 members now have .* all were compared' "$grapnel" store rebuild $all --whole --overwrite
 
 # A program that is killed while it writes leaves the state open: one member is used, until the others are rebuilt.
 mkfifo pipe
@@ -83,3 +87,31 @@ says 'replica of 3, 1 in use' "$grapnel" store info $all
 says 'ended while it did' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
 says '2 members now have' "$grapnel" store rebuild $all --overwrite
 says 'replica of 3, 3 in use' "$grapnel" store info $all
+
+# Killed at any time while it writes: what it wrote is compared, and nothing else. A rebuild may be killed, too.
+head -c 4M /dev/urandom >noise
+truncate -s 256M d e
+two=replica:state=other,file:d,file:e
+"$grapnel" store rebuild $two --from 1 --overwrite >/dev/null
+for wait in 0 0.02 0.1; do
+  mkfifo feed
+  "$grapnel" store write $two --offset 64M --overwrite <feed &
+  writer=$!
+  exec 9>feed
+  rm feed
+  cat noise >&9
+  sleep $wait
+  kill -9 $writer
+  wait $writer 2>/dev/null || :
+  exec 9>&-
+  "$grapnel" store rebuild $two --overwrite >/dev/null 2>&1 &
+  mender=$!
+  sleep $wait
+  kill -9 $mender 2>/dev/null || :
+  wait $mender 2>/dev/null || :
+  says 'members now have\|every member is up to date' "$grapnel" store rebuild $two --overwrite
+  grep -q 'all were compared' said && { cat said; exit 1; }
+  cmp d e
+  test ! -e other.log
+done
+rm -f d e

@@ -1,8 +1,9 @@
 # Stores and the software controller.
-foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_replica store_replica_state controller_commands controller_faults nvme_drive nvme_watch nvme_counts
+foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_replica store_replica_state store_replica_log controller_commands controller_faults nvme_drive nvme_watch nvme_counts
         rdma_words)
   gn_unit(${name})
 endforeach()
+target_link_options(test_store_replica_log PRIVATE LINKER:--wrap=fdatasync)
 if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would want one go elsewhere
   foreach(name rdma_engine rdma_control)
     gn_unit(${name})

@@ -58,6 +58,8 @@ static inline int set_teardown(void **state)
 
 	for (unsigned k = 0; k < SET_MOST; k++)
 		unlink(member_path(t, k));
+	snprintf(path, sizeof path, "%s/state.log", t->folder);
+	unlink(path);
 	snprintf(path, sizeof path, "%s/state", t->folder);
 	unlink(path);
 	return store_teardown(state);

@@ -413,7 +413,7 @@ static void sizes_need_not_be_whole_blocks(void **state)
 
 	for (unsigned k = 0; k < 2; k++)
 		make_member(t, k, 10004);
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error), 0);
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, 0, &report, &t->error), 0);
 	open_replica(t, 2, NULL);
 	walk_open(&w, t, 4096);
 	walk_run(&w, t, 1, 200);

@@ -12,7 +12,7 @@ static struct gn_replica_report report;
 
 static void must_rebuild(struct store_test *t, unsigned members, unsigned from)
 {
-	if (gn_replica_rebuild(t->machine, replica_uri(t, members), from, &report, &t->error))
+	if (gn_replica_rebuild(t->machine, replica_uri(t, members), from, 0, &report, &t->error))
 		fail_msg("%s", t->error.text);
 }
 
@@ -84,7 +84,7 @@ static void a_member_that_was_away_is_not_read_until_it_is_rebuilt(void **state)
 
 	must_rebuild(t, 3, 0);
 	assert_int_equal(report.source, 1);
-	assert_int_equal(report.members, 2);
+	assert_int_equal(report.members, 1);
 	assert_int_equal(report.bytes, REPLICA_BYTES);
 	assert_int_equal(report.copied_bytes, REPLICA_BYTES);
 	assert_state(t, "open 0", 3, 0);
@@ -172,7 +172,7 @@ static void nothing_is_read_if_no_member_is_up_to_date(void **state)
 	assert_int_equal(unlink(member_path(t, 1)), 0);
 	refused(t, -GN_ENOENT, replica_uri(t, 2), "no member that is up to date", "member1");
 	make_member(t, 1, REPLICA_BYTES);
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "out of date", "remove that file first");
 }
@@ -192,7 +192,7 @@ static void *open_second(void *argument)
 {
 	struct second *s = (struct second *)argument;
 
-	s->rc = s->rebuilds ? gn_replica_rebuild(s->t->machine, s->uri, 0, &s->report, NULL)
+	s->rc = s->rebuilds ? gn_replica_rebuild(s->t->machine, s->uri, 0, 0, &s->report, NULL)
 	                    : gn_store_open(&s->store, s->t->machine, s->uri, NULL, NULL);
 	return NULL;
 }
@@ -286,7 +286,7 @@ static void a_rebuild_that_fails_leaves_equal_members_up_to_date(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-	rc = gn_replica_rebuild(t->machine, replica_uri(t, 3), 1, &report, &t->error);
+	rc = gn_replica_rebuild(t->machine, replica_uri(t, 3), 1, 0, &report, &t->error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_not_equal(rc, 0);
@@ -303,11 +303,11 @@ static void rebuild_writes_nothing_that_is_read_only(void **state)
 	make_replica(t, 2);
 	change_byte(t, 1, 7);
 	assert_int_equal(
-	    gn_replica_rebuild(t->machine, set_uri(t, "replica:ro,", 2, ""), 1, &report, &t->error),
+	    gn_replica_rebuild(t->machine, set_uri(t, "replica:ro,", 2, ""), 1, 0, &report, &t->error),
 	    -GN_EROFS);
 	assert_says(t, "ro", "leave");
 	uri = set_uri(t, state_uri(t), 2, "?ro");
-	assert_int_equal(gn_replica_rebuild(t->machine, uri, 1, &report, &t->error), -GN_EROFS);
+	assert_int_equal(gn_replica_rebuild(t->machine, uri, 1, 0, &report, &t->error), -GN_EROFS);
 	assert_says(t, "member 1", "leave");
 	assert_state(t, "open 0", 2, 0);
 	assert_int_equal(gn_replica_verify(t->machine, uri, &report, &t->error), -GN_EBADMSG);
@@ -325,7 +325,7 @@ static void a_member_is_replaced_by_another(void **state)
 	make_member(t, 2, REPLICA_BYTES);
 	snprintf(uri, sizeof uri, "%sfile:%s/member2,file:%s/member0", state_uri(t), t->folder, t->folder);
 	refused(t, -GN_EINVAL, uri, "does not know member 1", "rebuild");
-	assert_int_equal(gn_replica_rebuild(t->machine, uri, 0, &report, &t->error), 0);
+	assert_int_equal(gn_replica_rebuild(t->machine, uri, 0, 0, &report, &t->error), 0);
 	assert_int_equal(report.source, 2);
 	assert_member_holds(t, 2, 4);
 	open_uri(t, uri, NULL);
@@ -341,21 +341,22 @@ static void rebuild_says_what_it_needs(void **state)
 
 	make_member(t, 0, REPLICA_BYTES);
 	make_member(t, 1, REPLICA_BYTES / 2);
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "which member is up to date", "--from");
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 3, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 3, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "no member 3", "there are 2");
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "member 2", "truncate -s 24576");
-	assert_int_equal(gn_replica_rebuild(t->machine, "stripe:memq:64K,memq:64K", 1, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, "stripe:memq:64K,memq:64K", 1, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "not a replica", "replica:");
 	make_replica(t, 2);
 	open_replica(t, 2, NULL);
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, &report, &t->error), -GN_EBUSY);
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 1, 0, &report, &t->error),
+	                 -GN_EBUSY);
 }
 
 /* ---- the file ---- */
@@ -507,13 +508,13 @@ static void a_member_that_may_be_new_is_refused(void **state)
 	assert_int_equal(unlink(member_path(t, 0)), 0);
 	made = set_uri(t, state_uri(t), 2, "?create=24K");
 	refused(t, -GN_EINVAL, made, "has create=", "truncate -s");
-	assert_int_equal(gn_replica_rebuild(t->machine, made, 0, &report, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_replica_rebuild(t->machine, made, 0, 0, &report, &t->error), -GN_EINVAL);
 	assert_says(t, "has create=", "truncate -s");
 	assert_int_not_equal(access(member_path(t, 0), F_OK), 0);
 	assert_member_holds(t, 1, 1);
 	snprintf(uri, sizeof uri, "%smemq:24K,file:%s", state_uri(t), member_path(t, 1));
 	refused(t, -GN_EINVAL, uri, "forgets its bytes", "state=");
-	assert_int_equal(gn_replica_rebuild(t->machine, uri, 2, &report, &t->error), -GN_EINVAL);
+	assert_int_equal(gn_replica_rebuild(t->machine, uri, 2, 0, &report, &t->error), -GN_EINVAL);
 	assert_says(t, "forgets its bytes", "state=");
 }
 
@@ -539,13 +540,13 @@ static void a_member_that_was_cut_off_is_not_the_one_to_copy(void **state)
 	make_replica(t, 2);
 	assert_int_equal(truncate(member_path(t, 0), 4096), 0);
 	refused(t, -GN_EINVAL, replica_uri(t, 2), "if one lost bytes", "rebuild --from");
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, 0, &report, &t->error),
 	                 -GN_EINVAL);
 	assert_says(t, "truncate -s 24576", "--from");
 	assert_int_equal(gn_replica_verify(t->machine, replica_uri(t, 2), &report, &t->error), -GN_EINVAL);
 	assert_says(t, "truncate -s 24576", "--from");
 	assert_int_equal(unlink(member_path(t, 0)), 0);
-	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, &report, &t->error),
+	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, 2), 0, 0, &report, &t->error),
 	                 -GN_ENOENT);
 	assert_says(t, "member 1", "leave it out of the URI");
 }

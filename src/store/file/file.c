@@ -106,6 +106,7 @@ static int open_all(struct file_store *f, const struct gn_uri *uri, const struct
 		return rc;
 	}
 	gn_pairs_view(&f->pairs, settings, &f->medium, &f->base.view);
+	gn_regular_mark(f->target.fd[GN_FILE_BUFFERED], f->base.mark, sizeof f->base.mark);
 	describe(f);
 	return 0;
 }

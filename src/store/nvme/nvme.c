@@ -98,6 +98,9 @@ static void describe(struct nvme_store *n, const struct gn_store_settings *setti
 	view->host_queues = gn_block_host_queues(&n->block);
 	view->timeout_ns = settings->options.timeout_ns;
 	view->queue = n->queues;
+	if (*n->device.drive.identity.serial)
+		snprintf(n->base.mark, sizeof n->base.mark, "drive %04x %s namespace %u",
+		         n->device.drive.identity.vendor, n->device.drive.identity.serial, n->block.nsid);
 	snprintf(
 	    n->base.path, sizeof n->base.path,
 	    "drive %s, serial %s, through VFIO, namespace %u with blocks of %u, %u queue%s of %u, transfers "

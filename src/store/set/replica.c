@@ -34,6 +34,8 @@ static int look_begin(const struct gn_replica *r, struct look *l, struct gn_erro
 	l->view.health = &l->copy;
 	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy))
 		return machine_failed(r, error);
+	l->copy.written = r->log.written;
+	l->copy.missed = r->log.missed;
 	l->before = l->copy;
 	return 0;
 }
@@ -67,6 +69,37 @@ static int look_end(const struct gn_replica *r, struct look *l, struct gn_error 
 
 /* ---- the state ---- */
 
+/* How each member is now. A GPU's maps are lost if the program does not close the replica. */
+static void take_state(const struct gn_replica *r, struct gn_replica_state *s, uint32_t stale, int open)
+{
+	s->open = open;
+	s->log = r->log.id;
+	*s->boot = '\0';
+	if (open && !r->is_cuda)
+		gn_replica_boot(s->boot);
+	for (unsigned k = 0; k < s->members; k++) {
+		s->stale[k] = stale >> k & 1 ? r->kind[k] : 0;
+		if (r->set.member[k])
+			memcpy(s->mark[k], r->set.member[k]->mark, sizeof *s->mark);
+	}
+}
+
+static int is_same(const struct gn_replica_state *a, const struct gn_replica_state *b)
+{
+	return a->open == b->open && a->log == b->log && !strcmp(a->boot, b->boot) &&
+	       !memcmp(a->stale, b->stale, sizeof a->stale) && !memcmp(a->mark, b->mark, sizeof a->mark);
+}
+
+/* The log is needed as long as it is being written, or has what a member missed. */
+static int needs_log(const struct gn_replica_state *s)
+{
+	int needs = s->open;
+
+	for (unsigned k = 0; k < s->members; k++)
+		needs |= s->stale[k] == GN_STALE_LOGGED;
+	return needs;
+}
+
 /* Say in the file which members are stale. @open  1: the members are being written */
 static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 {
@@ -79,10 +112,9 @@ static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 	rc = look_begin(r, &l, error);
 	if (rc)
 		return rc;
-	s.open = open;
-	for (unsigned k = 0; k < s.members; k++)
-		s.stale[k] = (int)(gn__replica_stale(&l.view) >> k & 1);
-	if (s.open == r->state.open && !memcmp(s.stale, r->state.stale, sizeof s.stale))
+	take_state(r, &s, gn__replica_stale(&l.view), open);
+	s.log = needs_log(&s) ? s.log : 0;
+	if (is_same(&s, &r->state))
 		return 0;
 	rc = gn_replica_state_save(&s, r->path, error);
 	if (!rc)
@@ -95,6 +127,8 @@ static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 static void give_back(struct gn_replica *r)
 {
 	gn_replica_state_fini(&r->state);
+	gn_replica_log_close(&r->log);
+	simt_free(r->set.base.machine, r->maps);
 	simt_free(r->set.base.machine, r->health);
 	gn_set_close(&r->set);
 	free(r->path);
@@ -164,9 +198,16 @@ static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_
 	return status.code ? status.code : rc;
 }
 
-/* Do something that changes bytes to every member in use. */
-static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void *, struct gn_error *),
-                  const void *what, struct gn_error *error)
+struct piece {
+	uint64_t offset;
+	const void *from;
+	size_t bytes;
+};
+
+/* Do something that changes bytes, or none, to every member in use. */
+static int change(struct gn_replica *r,
+                  int (*one)(struct gn_store *, const struct piece *, struct gn_error *),
+                  const struct piece *what, struct gn_error *error)
 {
 	struct gn__replica_round round = {0, 0, 0, {0, 0}};
 	struct gn_store_status status = {0, 0};
@@ -176,27 +217,20 @@ static int change(struct gn_replica *r, int (*one)(struct gn_store *, const void
 	if (rc)
 		return rc;
 	round.stale = gn__replica_stale(&l.view);
+	gn__replica_begins(&l.view, what->offset, what->bytes);
 	for (unsigned k = 0; k < r->set.members; k++) {
 		if (round.stale >> k & 1)
 			continue;
 		status.code = one(r->set.member[k], what, round.bad ? NULL : error);
 		gn__replica_wrote(&l.view, &round, k, status);
 	}
-	status = gn__replica_written(&l.view, &round);
+	status = gn__replica_written(&l.view, &round, what->offset, what->bytes);
 	rc = look_end(r, &l, error);
 	return status.code ? status.code : rc;
 }
 
-struct piece {
-	uint64_t offset;
-	const void *from;
-	size_t bytes;
-};
-
-static int write_one(struct gn_store *member, const void *what, struct gn_error *error)
+static int write_one(struct gn_store *member, const struct piece *p, struct gn_error *error)
 {
-	const struct piece *p = (const struct piece *)what;
-
 	return gn_store_write_host(member, p->offset, p->from, p->bytes, error);
 }
 
@@ -208,10 +242,17 @@ static int replica_write(struct gn_store *store, uint64_t offset, const void *fr
 	return change(replica_of(store), write_one, &p, error);
 }
 
-static int flush_one(struct gn_store *member, const void *what, struct gn_error *error)
+static int flush_one(struct gn_store *member, const struct piece *none, struct gn_error *error)
 {
-	(void)what;
+	(void)none;
 	return gn_store_flush(member, error);
+}
+
+static int flush_all(struct gn_replica *r, struct gn_error *error)
+{
+	const struct piece none = {0, NULL, 0};
+
+	return change(r, flush_one, &none, error);
 }
 
 /* What was written is safe when it is on a member, and the file says of all members without it that they are
@@ -219,9 +260,36 @@ static int flush_one(struct gn_store *member, const void *what, struct gn_error 
 static int replica_flush(struct gn_store *store, struct gn_error *error)
 {
 	struct gn_replica *r = replica_of(store);
-	int rc = change(r, flush_one, NULL, error);
+	int rc = flush_all(r, error);
 
 	return rc ? rc : save_state(r, 1, error);
+}
+
+/*
+ * A member that became stale was not flushed since. If that fails, it may also lack writes that it took
+ * before it became stale.
+ */
+static int finish_log(struct gn_replica *r)
+{
+	struct look l;
+	int rc = look_begin(r, &l, NULL);
+
+	if (!rc)
+		rc = gn_replica_log_fetch(r, NULL);
+	for (unsigned k = 0; k < r->set.members && !rc; k++)
+		if (r->set.member[k] && gn__replica_stale(&l.view) >> k & 1 &&
+		    gn_store_flush(r->set.member[k], NULL))
+			gn_replica_log_add(&r->log);
+	return rc ? rc : gn_replica_log_sync(&r->log);
+}
+
+static void close_state(struct gn_replica *r)
+{
+	if (finish_log(r)) /* nobody knows what the members lack */
+		for (unsigned k = 0; k < r->set.members; k++)
+			r->kind[k] = GN_STALE_WHOLE;
+	if (!save_state(r, 0, NULL) && !r->state.log)
+		gn_replica_log_remove(&r->log);
 }
 
 /* If the members cannot be flushed, the file goes on saying that they are being written. */
@@ -229,8 +297,8 @@ static void replica_close(struct gn_store *store)
 {
 	struct gn_replica *r = replica_of(store);
 
-	if (r->path && !store->view.read_only && !change(r, flush_one, NULL, NULL))
-		save_state(r, 0, NULL);
+	if (r->path && !store->view.read_only && !flush_all(r, NULL))
+		close_state(r);
 	give_back(r);
 }
 

@@ -28,8 +28,9 @@ int gn_replica_settings_make(struct gn_replica_settings *s, struct gn_list *list
 struct gn_replica_report {
 	unsigned source;       /* number of the member that others were held against, from 1 */
 	unsigned members;      /* that were held against it */
+	unsigned logged;       /* of these, only where they missed writes by the log */
 	uint64_t bytes;        /* of each */
-	uint64_t copied_bytes; /* that were different, in pieces of a MiB */
+	uint64_t copied_bytes; /* that were different, in pieces of at most a MiB */
 };
 
 /*
@@ -41,12 +42,14 @@ int gn_replica_verify(struct simt_machine *machine, const char *uri, struct gn_r
 
 /*
  * gn_replica_rebuild - make all members equal, and the state new.
- * @from  number of the member that is right, from 1; 0: the first that is up to date
- * All other members are written where they differ, flushed, read again and compared. One that differs is
- * stale in the state from its first byte that is written until then. Returns 0, -GN_EBADMSG (a member has
- * other bytes than were written to it), -GN_EINVAL (from is out of date), -GN_EROFS, or as gn_store_open.
+ * @from   number of the member that is right, from 1; 0: the first that is up to date
+ * @whole  1, or if from is given: all other members are compared, all bytes of each. 0: those that are stale,
+ *         and of one that missed writes only the regions of the log
+ * They are written where they differ, flushed, read again and compared. A member that differs is stale in the
+ * state from its first byte that is written until then. Returns 0, -GN_EBADMSG (a member has other bytes than
+ * were written to it), -GN_EINVAL (from is out of date), -GN_EROFS, or as gn_store_open.
  */
-int gn_replica_rebuild(struct simt_machine *machine, const char *uri, unsigned from,
+int gn_replica_rebuild(struct simt_machine *machine, const char *uri, unsigned from, int whole,
                        struct gn_replica_report *report, struct gn_error *error);
 
 #ifdef __cplusplus

@@ -190,6 +190,49 @@ static int check_sizes(struct gn_replica *r, uint64_t size, struct gn_error *err
 	return rc;
 }
 
+/* Kernels of the cpu machine log in the file's own maps. A GPU has maps in its memory, which begin empty. */
+static int make_maps(struct gn_replica *r, struct gn_store_health *health)
+{
+	struct simt_machine *machine = r->set.base.machine;
+	void *zeros;
+	int rc;
+
+	if (!r->log.map)
+		return 0;
+	health->region_log2 = r->log.region_log2;
+	health->written = r->log.written;
+	health->missed = r->log.missed;
+	if (!r->is_cuda)
+		return 0;
+	r->maps = (uint32_t *)simt_alloc(machine, 2 * r->log.map_bytes, SIMT_DEVICE);
+	zeros = calloc(2, r->log.map_bytes);
+	rc = r->maps && zeros ? simt_move(machine, r->maps, zeros, 2 * r->log.map_bytes) : -GN_ENOMEM;
+	free(zeros);
+	health->written = r->maps;
+	health->missed = r->maps + gn_replica_log_words(&r->log);
+	return rc;
+}
+
+int gn_replica_log_fetch(struct gn_replica *r, struct gn_error *error)
+{
+	const size_t words = gn_replica_log_words(&r->log);
+	uint32_t *got;
+	int rc;
+
+	if (!r->maps)
+		return 0;
+	got = (uint32_t *)malloc(2 * r->log.map_bytes);
+	rc = got ? simt_move(r->set.base.machine, got, r->maps, 2 * r->log.map_bytes) : -GN_ENOMEM;
+	for (size_t k = 0; k < words && !rc; k++) {
+		r->log.written[k] |= got[k];
+		r->log.missed[k] |= got[words + k];
+	}
+	free(got);
+	return rc ? gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
+	                         simt_message(r->set.base.machine))
+	          : 0;
+}
+
 static int make_health(struct gn_replica *r, struct gn_error *error)
 {
 	struct simt_machine *machine = r->set.base.machine;
@@ -199,6 +242,8 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 	memset(&health, 0, sizeof health);
 	for (unsigned k = 0; k < r->set.members; k++)
 		health.stale |= (uint32_t)!r->set.member[k] << k;
+	if (make_maps(r, &health))
+		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE);
 	if (!r->health || simt_move(machine, r->health, &health, sizeof health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
@@ -238,6 +283,32 @@ static int load_state(struct gn_replica *r, const struct gn_replica_settings *s,
 	return 0;
 }
 
+/*
+ * The log goes on if it can be trusted. Else a new one begins, and of members that are stale by now nothing
+ * is known. After a program that ended while it wrote, what it wrote may be missing from the members that are
+ * not used.
+ */
+static int open_log(struct gn_replica *r, struct gn_error *error)
+{
+	const uint64_t capacity = r->set.base.view.capacity_bytes;
+	const int trusted = gn_replica_state_trust(&r->state, &r->log, r->path, capacity, error);
+
+	if (trusted < 0)
+		return trusted;
+	for (unsigned k = 0; k < r->set.members; k++) {
+		const int lost = r->state.stale[k] || (r->state.open && !r->set.member[k]);
+
+		r->kind[k] = r->state.stale[k] == GN_STALE_WHOLE || (lost && !trusted) ? GN_STALE_WHOLE
+		                                                                       : GN_STALE_LOGGED;
+	}
+	if (!trusted)
+		return gn_replica_log_make(&r->log, r->path, capacity, error);
+	if (r->state.open)
+		gn_replica_log_add(&r->log);
+	gn_replica_log_begin(&r->log);
+	return 0;
+}
+
 /* A part of a block would be written with bytes behind it that are not the replica's. */
 static int check_blocks(const struct gn_replica *r, uint64_t size, struct gn_error *error)
 {
@@ -267,6 +338,8 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 		rc = check_sizes(r, s->size, error);
 	if (!rc)
 		rc = check_blocks(r, s->size, error);
+	if (!rc && r->path && !read_only)
+		rc = open_log(r, error);
 	if (!rc)
 		rc = gn_set_join(&r->set, error);
 	return rc ? rc : make_health(r, error);

@@ -10,9 +10,12 @@
 struct gn_replica {
 	struct gn_set set; /* first */
 	int is_cuda;
-	struct gn_store_health *health;            /* in device memory */
-	char *path;                                /* of the state; NULL: none */
-	struct gn_replica_state state;             /* as the file has it */
+	struct gn_store_health *health; /* in device memory */
+	char *path;                     /* of the state; NULL: none */
+	struct gn_replica_state state;  /* as the file has it */
+	struct gn_replica_log log;      /* of a replica that is written and has a state */
+	uint32_t *maps; /* written and missed in device memory, where kernels do not reach the log; NULL */
+	int kind[GN_SET_MOST];                     /* how a member is stale, if it is: enum of state.h */
 	struct gn_store_member about[GN_SET_MOST]; /* as it was when the replica was opened */
 };
 
@@ -24,6 +27,9 @@ struct gn_replica {
  */
 int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const struct gn_replica_settings *s,
                     const struct gn_store_options *options, struct gn_error *error);
+
+/* gn_replica_log_fetch - bring what kernels logged in device memory into the log. Returns 0 or -GN_EIO. */
+int gn_replica_log_fetch(struct gn_replica *r, struct gn_error *error);
 
 /* gn_replica_open_count - how many members were opened. */
 int gn_replica_open_count(const struct gn_replica *r);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADER "grapnel replica 1\n"
+#define HEADER "grapnel replica 2\n"
+#define HEADER_BEFORE "grapnel replica 1\n" /* the same without logs */
 #define FOOTER "end\n"
 
 /* ---- names ---- */
@@ -97,28 +99,59 @@ void gn_replica_state_fini(struct gn_replica_state *s)
 
 /* ---- reading ---- */
 
-/* One line: `open 0`, `ok NAME` or `stale NAME`. Returns 0 or a negative code. */
+static const char *const kinds[] = {"ok ", "stale ", "missed "};
+
+/* `ok NAME`, `stale NAME` or `missed NAME`. */
+static int take_member(struct gn_replica_state *s, const char *line)
+{
+	int kind = 0;
+
+	while (kind < 3 && strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
+		kind++;
+	if (kind == 3 || s->members == GN_SET_MOST)
+		return -GN_EBADMSG;
+	s->name[s->members] = strdup(line + strlen(kinds[kind]));
+	if (!s->name[s->members])
+		return -GN_ENOMEM;
+	s->stale[s->members++] = kind;
+	return 0;
+}
+
+/* What follows a word at the begin of a line, if it has room. NULL: the line begins with something else. */
+static const char *after(const char *line, const char *word, size_t room)
+{
+	const size_t length = strlen(word);
+
+	return strncmp(line, word, length) || strlen(line + length) >= room ? NULL : line + length;
+}
+
+/* One line: `open 0`, `log NUMBER`, `boot ID`, a member, or `is MARK` of the member before it. */
 static int take_line(struct gn_replica_state *s, const char *line)
 {
-	const int stale = !strncmp(line, "stale ", 6);
+	const char *value;
 
 	if (!strcmp(line, "open 0") || !strcmp(line, "open 1")) {
 		s->open = line[5] - '0';
 		return 0;
 	}
-	if ((!stale && strncmp(line, "ok ", 3) != 0) || s->members == GN_SET_MOST)
-		return -GN_EBADMSG;
-	s->name[s->members] = strdup(line + (stale ? 6 : 3));
-	if (!s->name[s->members])
-		return -GN_ENOMEM;
-	s->stale[s->members++] = stale;
-	return 0;
+	value = after(line, "log ", 17);
+	if (value)
+		return sscanf(value, "%" SCNx64, &s->log) == 1 ? 0 : -GN_EBADMSG;
+	value = after(line, "boot ", sizeof s->boot);
+	if (value)
+		return snprintf(s->boot, sizeof s->boot, "%s", value) > 0 ? 0 : -GN_EBADMSG;
+	value = s->members ? after(line, "is ", sizeof *s->mark) : NULL;
+	if (value)
+		return snprintf(s->mark[s->members - 1], sizeof *s->mark, "%s", value) > 0 ? 0 : -GN_EBADMSG;
+	return take_member(s, line);
 }
 
 static int take_lines(struct gn_replica_state *s, FILE *file)
 {
 	char line[GN_URI_MAX + 16];
-	int rc = fgets(line, sizeof line, file) && !strcmp(line, HEADER) ? 0 : -GN_EBADMSG;
+	int rc = fgets(line, sizeof line, file) && (!strcmp(line, HEADER) || !strcmp(line, HEADER_BEFORE))
+	             ? 0
+	             : -GN_EBADMSG;
 
 	while (!rc && fgets(line, sizeof line, file)) {
 		char *end = strchr(line, '\n');
@@ -175,14 +208,18 @@ static int print_state(const struct gn_replica_state *s, FILE *file)
 {
 	fputs(HEADER, file);
 	fprintf(file, "open %d\n", s->open);
+	if (s->log)
+		fprintf(file, "log %016" PRIx64 "\n", s->log);
+	if (s->log && *s->boot)
+		fprintf(file, "boot %s\n", s->boot);
 	for (unsigned k = 0; k < s->members; k++)
-		fprintf(file, "%s %s\n", s->stale[k] ? "stale" : "ok", s->name[k]);
+		fprintf(file, "%s%s\n%s%s%s", kinds[s->stale[k]], s->name[k], *s->mark[k] ? "is " : "",
+		        s->mark[k], *s->mark[k] ? "\n" : "");
 	fputs(FOOTER, file);
 	return ferror(file) || fflush(file) || fsync(fileno(file)) ? errno : 0;
 }
 
-/* Make the new name of a file durable. */
-static int sync_folder(const char *path)
+int gn_replica_sync_folder(const char *path)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -229,7 +266,7 @@ static int replace(const struct gn_replica_state *s, const char *path)
 		rc = errno;
 	if (rc)
 		unlink(made);
-	return rc ? rc : sync_folder(path);
+	return rc ? rc : gn_replica_sync_folder(path);
 }
 
 int gn_replica_state_save(const struct gn_replica_state *s, const char *path, struct gn_error *error)
@@ -288,9 +325,13 @@ static void take_marks(struct gn_replica_state *s, const struct gn_replica_state
 	for (unsigned k = 0; k < s->members; k++) {
 		const int there = find(file, s->name[k]);
 
-		s->stale[k] = there < 0 || file->stale[there];
+		s->stale[k] = there < 0 ? GN_STALE_WHOLE : file->stale[there];
+		if (there >= 0)
+			memcpy(s->mark[k], file->mark[there], sizeof *s->mark);
 	}
 	s->open = file->open;
+	s->log = file->log;
+	memcpy(s->boot, file->boot, sizeof s->boot);
 }
 
 int gn_replica_state_take(struct gn_replica_state *s, const char *path, char *const *uri, unsigned members,
@@ -321,11 +362,28 @@ int gn_replica_state_same(const struct gn_replica_state *s, const char *path, ch
 
 	if (rc)
 		return rc;
-	same = now.open == s->open && !memcmp(now.stale, s->stale, sizeof now.stale);
+	same = now.open == s->open && now.log == s->log && !strcmp(now.boot, s->boot) &&
+	       !memcmp(now.stale, s->stale, sizeof now.stale);
 	gn_replica_state_fini(&now);
 	return same ? 0
 	            : gn_error_set(error, -GN_EBUSY,
 	                           "replica: another program wrote the members and changed state=%s while "
 	                           "they were opened; open the replica again",
 	                           path);
+}
+
+/* ---- the log ---- */
+
+/* While a program writes, the maps have its writes only in memory: they are gone when the system stops. */
+int gn_replica_state_trust(const struct gn_replica_state *s, struct gn_replica_log *log, const char *path,
+                           uint64_t capacity, struct gn_error *error)
+{
+	char boot[GN_BOOT_BYTES];
+	int rc;
+
+	gn_replica_boot(boot);
+	if (!s->log || (s->open && (!*boot || strcmp(boot, s->boot) != 0)))
+		return 0;
+	rc = gn_replica_log_open(log, path, s->log, capacity, error);
+	return !rc ? 1 : rc == -GN_ENOENT ? 0 : rc;
 }

@@ -4,22 +4,33 @@
  *
  * A program that writes the members first says so in it (open), and takes that back when it has closed them.
  * If it ended without that, members may differ in what was written since the last flush. A member that missed
- * a write is stale: it is not read until it is rebuilt.
+ * a write is stale: it is not read until it is rebuilt. It is known of one that missed writes which those may
+ * be (log.h), and of another nothing is known.
  */
 #ifndef GN_STORE_SET_STATE_H
 #define GN_STORE_SET_STATE_H
 
 #include <store/set/list.h>
+#include <store/set/log.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+enum {
+	GN_STALE_WHOLE = 1, /* nothing is known of its bytes */
+	GN_STALE_LOGGED = 2 /* it differs only in regions of the log */
+};
+enum { GN_MARK_BYTES = 64 };
+
 struct gn_replica_state {
 	unsigned members;
-	int open;                /* a program writes the members, or ended while it did */
-	char *name[GN_SET_MOST]; /* owned; gn_replica_name */
-	int stale[GN_SET_MOST];
+	int open;                              /* a program writes the members, or ended while it did */
+	uint64_t log;                          /* number of the log; 0: none */
+	char boot[GN_BOOT_BYTES];              /* in which the log's maps are live; empty: in none */
+	char *name[GN_SET_MOST];               /* owned; gn_replica_name */
+	int stale[GN_SET_MOST];                /* 0: up to date */
+	char mark[GN_SET_MOST][GN_MARK_BYTES]; /* of its medium (store.h); empty: not known */
 };
 
 /*
@@ -45,6 +56,17 @@ int gn_replica_state_load(struct gn_replica_state *s, const char *path, struct g
  * code.
  */
 int gn_replica_state_save(const struct gn_replica_state *s, const char *path, struct gn_error *error);
+
+/*
+ * gn_replica_state_trust - open the log that a state has, if its maps have all writes that a member may lack.
+ * @capacity  bytes of a member
+ * Returns 1: it is open; 0: there is none; or -GN_EBUSY, -GN_ENOMEM.
+ */
+int gn_replica_state_trust(const struct gn_replica_state *s, struct gn_replica_log *log, const char *path,
+                           uint64_t capacity, struct gn_error *error);
+
+/* gn_replica_sync_folder - make the new name of a file durable. Returns 0 or a value of errno. */
+int gn_replica_sync_folder(const char *path);
 
 /*
  * gn_replica_state_take - what a file says of these members, in their own order.

@@ -216,6 +216,36 @@ SIMT_FN struct gn_store_status gn__replica_read(const struct gn_store_view *s, u
 	return result;
 }
 
+/*
+ * Set the bits of some bytes in a map of regions. The bits order nothing: they are looked at when the program
+ * has closed the replica, or has ended.
+ */
+SIMT_FN void gn__replica_log(uint32_t *map, uint32_t region_log2, uint64_t offset, uint64_t bytes)
+{
+	const uint64_t last = (offset + bytes - 1) >> region_log2;
+
+	for (uint64_t k = offset >> region_log2; k <= last; k++) {
+		uint32_t *word = &map[k / 32], bit = 1u << k % 32;
+		uint32_t before = simt_load_relaxed_dev_u32(word), seen;
+
+		for (; !(before & bit); before = seen) {
+			seen = simt_cas_acq_rel_dev_u32(word, before, before | bit);
+			if (seen == before)
+				break;
+		}
+	}
+}
+
+/*
+ * A write begins: it is logged before a member gets it. A program that is killed after the post has logged
+ * it, because the doorbell is a release.
+ */
+SIMT_FN void gn__replica_begins(const struct gn_store_view *s, uint64_t offset, uint64_t bytes)
+{
+	if (s->health->written && bytes)
+		gn__replica_log(s->health->written, s->health->region_log2, offset, bytes);
+}
+
 /* What became of a write, member for member. */
 struct gn__replica_round {
 	uint32_t stale;                /* when it began */
@@ -235,12 +265,18 @@ SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica
 	r->bad |= 1u << member;
 }
 
-/* The write is well if a member that is not stale has the bytes: then all that are not stale have them. */
-SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r)
+/*
+ * The write is well if a member that is not stale has the bytes: then all that are not stale have them. What
+ * a member lacks is logged.
+ */
+SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r,
+                                                   uint64_t offset, uint64_t bytes)
 {
 	const uint32_t stale = r->bad ? gn__replica_add(s, &s->health->stale, r->bad) : 0;
 	struct gn_store_status ok = {0, 0};
 
+	if ((r->bad || r->stale) && s->health->missed && bytes)
+		gn__replica_log(s->health->missed, s->health->region_log2, offset, bytes);
 	return r->bad && !(r->ok & ~stale) ? r->status : ok;
 }
 
@@ -253,6 +289,8 @@ SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, 
 	if (wants && gn__replica_refuses(s, offset, bytes))
 		refused.code = -GN_EINVAL;
 	wants = wants && !refused.code;
+	if (wants)
+		gn__replica_begins(s, offset, bytes);
 	for (uint32_t k = 0; k < s->members; k++) {
 		const int mine = wants && !(r.stale >> k & 1);
 
@@ -263,7 +301,7 @@ SIMT_FN struct gn_store_status gn__replica_write(const struct gn_store_view *s, 
 		if (mine)
 			gn__replica_wrote(s, &r, k, status);
 	}
-	return refused.code ? refused : gn__replica_written(s, &r);
+	return refused.code ? refused : gn__replica_written(s, &r, offset, wants ? bytes : 0);
 }
 
 SIMT_FN struct gn_store_status gn__replica_read_few(const struct gn_store_view *s, uint64_t offset, void *to,
@@ -293,13 +331,14 @@ SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view 
 
 	if (gn__replica_refuses(s, offset, bytes))
 		return refused;
+	gn__replica_begins(s, offset, bytes);
 	for (uint32_t k = 0; k < s->members; k++)
 		if (!(r.stale >> k & 1))
 			gn__replica_wrote(s, &r, k,
 			                  gn__store_write_few(gn__set_member(s, k), gn__set_queues(s),
 			                                      gn__set_mine(s), offset, from, bytes,
 			                                      gn__replica_timeout(s)));
-	return gn__replica_written(s, &r);
+	return gn__replica_written(s, &r, offset, bytes);
 }
 
 #endif
