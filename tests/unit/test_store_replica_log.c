@@ -303,7 +303,8 @@ static void after_a_kill_what_it_wrote_is_compared(void **state)
 
 	for (int opens = 0; opens < 2; opens++) {
 		make_all(t);
-		miss(t, places, 1, 1);
+		if (opens)
+			miss(t, places, 1, 1);
 		open_all(t);
 		write_at(t, places[2], 100, 2);
 		kill_program(t);
@@ -321,7 +322,7 @@ static void after_a_kill_what_it_wrote_is_compared(void **state)
 		assert_int_equal(get_byte(t, 2, 100 * REGION), 'y');
 		set_byte(t, 2, 100 * REGION, 0);
 		assert_equal_members(t);
-		assert_int_equal(report.copied_bytes, (opens ? 5 : 3) * REGION);
+		assert_int_equal(report.copied_bytes, (opens ? 5 : 1) * REGION);
 		drop_replica(t);
 	}
 }
