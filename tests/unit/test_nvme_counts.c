@@ -217,6 +217,109 @@ static void counts_end_for_resets(void **state)
 	asked_in_resets(few_drawn(5, 50), 1);
 }
 
+struct asker {
+	struct gn_drive_log log;
+	int rc;
+	uint32_t over;
+};
+
+static void *ask_once(void *user)
+{
+	struct asker *a = (struct asker *)user;
+
+	a->rc = gn_drive_log_counts(&drive, &a->log, NULL);
+	simt_store_release_sys_u32(&a->over, 1);
+	return NULL;
+}
+
+/* The drive is asked for its log, and does not answer before it is told to. */
+static void keep_asking(struct asker *a, pthread_t *thread)
+{
+	memset(a, 0, sizeof *a);
+	fake_open(&fake, &drive);
+	fake.keeps_log = 1;
+	drive.log_timeout_ns = 3000 * (uint64_t)SECOND;
+	open_block(2, SECOND / 5);
+	pthread_create(thread, NULL, ask_once, a);
+	await_word(&fake.logs, 1);
+}
+
+static void end_asking(struct asker *a, pthread_t thread)
+{
+	assert_int_equal(simt_load_acquire_sys_u32(&a->over), 0);
+	simt_store_release_dev_u32(&drive.resetting, 1);
+	pthread_join(thread, NULL);
+	assert_int_equal(a->rc, -GN_EBUSY);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+	close_block();
+}
+
+/* Commands and their results do not wait for the log; more of them than the queue has entries. */
+static void no_command_waits_for_the_log(void **state)
+{
+	struct asker a;
+	pthread_t thread;
+	int done;
+
+	(void)state;
+	keep_asking(&a, &thread);
+	for (uint32_t k = 0; k < 100; k++) {
+		uint32_t queues = 2;
+
+		assert_int_equal(gn_drive_abort(&drive, 1, k, 1000 * (uint64_t)SECOND, &done, &error), 0);
+		assert_int_equal(done, 0);
+		assert_int_equal(gn_drive_ask_queues(&drive, &queues, &error), 0);
+		assert_int_equal(queues, 2);
+	}
+	assert_int_equal(simt_load_acquire_sys_u32(&fake.aborts), 100);
+	end_asking(&a, thread);
+}
+
+/* Also of a controller whose I/O queues may have two entries alone. */
+static void small_queues_do_not_make_it_wait(void **state)
+{
+	uint64_t cap = 1 | 1u << 24 | (uint64_t)1 << 37;
+	pthread_t thread;
+	struct asker a;
+	int done;
+
+	(void)state;
+	memset(&a, 0, sizeof a);
+	fake_open(&fake, &drive);
+	memcpy(fake.registers, &cap, sizeof cap);
+	fake.keeps_log = 1;
+	drive.log_timeout_ns = 3000 * (uint64_t)SECOND;
+	assert_int_equal(gn_drive_open(&drive, &error), 0);
+	pthread_create(&thread, NULL, ask_once, &a);
+	await_word(&fake.logs, 1);
+	assert_int_equal(gn_drive_abort(&drive, 1, 1, 1000 * (uint64_t)SECOND, &done, &error), 0);
+	assert_int_equal(simt_load_acquire_sys_u32(&a.over), 0);
+	simt_store_release_dev_u32(&drive.resetting, 1);
+	pthread_join(thread, NULL);
+	simt_store_release_dev_u32(&drive.resetting, 0);
+	fake_close(&fake, &drive);
+}
+
+/* A command that is lost is aborted while the drive keeps its log to itself, and the store is reset in time.
+ */
+static void a_lost_command_is_aborted_meanwhile(void **state)
+{
+	struct asker a;
+	pthread_t thread;
+
+	(void)state;
+	keep_asking(&a, &thread);
+	start_watch();
+	simt_store_release_sys_u32(&fake.loses, 1);
+	assert_int_equal(gn_block_read(&block, FAKE_LOST_BLOCK * 512, got, 512, &error), -GN_ETIMEDOUT);
+	await_word(&fake.aborts, 1);
+	await_word(&watch.resets, 1);
+	pthread_join(thread, NULL); /* the reset ended it */
+	assert_int_equal(a.rc, -GN_EBUSY);
+	simt_store_release_sys_u32(&fake.loses, 0);
+	close_block();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +330,9 @@ int main(void)
 	    cmocka_unit_test(silent_later),
 	    cmocka_unit_test(counts_around_resets),
 	    cmocka_unit_test(counts_end_for_resets),
+	    cmocka_unit_test(no_command_waits_for_the_log),
+	    cmocka_unit_test(small_queues_do_not_make_it_wait),
+	    cmocka_unit_test(a_lost_command_is_aborted_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,8 @@ static void text_at(char *to, const unsigned char *data, size_t at, size_t bytes
 }
 
 /*
- * Dword 0 of a completion that was reaped a moment ago. One command runs at a time, so the controller has not
- * written over it.
+ * Dword 0 of a completion that was reaped a moment ago. While a command that has such a result runs, at most
+ * one other command does, so the controller has not written over it.
  */
 static uint32_t result_of(const struct gn_nvmeq *q, uint32_t cid)
 {
@@ -62,7 +62,7 @@ struct task {
 /* 0, or why the command will not complete: the controller is gone or fatal, or is reset now or soon. */
 static int hindrance(const struct gn_drive *d, const struct task *t, struct gn_error *error)
 {
-	if (t->yields && (d->mute || simt_load_acquire_dev_u32(&d->resetting)))
+	if (t->yields && (simt_load_relaxed_dev_u32(&d->mute) || simt_load_acquire_dev_u32(&d->resetting)))
 		return gn_error_set(error, -GN_EBUSY, "%s: %s is not sent: the controller must be reset",
 		                    d->name, t->what);
 	return gn_drive_health(d, error);
@@ -88,7 +88,7 @@ static int take_slot(struct gn_drive *d, const struct task *t, uint64_t deadline
 
 	if (rc)
 		return rc;
-	rc = d->mute ? -GN_ETIMEDOUT : gn_nvmeq_begin(&d->admin.q, deadline, cid);
+	rc = simt_load_relaxed_dev_u32(&d->mute) ? -GN_ETIMEDOUT : gn_nvmeq_begin(&d->admin.q, deadline, cid);
 	if (rc)
 		return gn_error_set(error, rc,
 		                    "%s: %s was not sent: an earlier admin command never completed, or the "
@@ -97,24 +97,34 @@ static int take_slot(struct gn_drive *d, const struct task *t, uint64_t deadline
 	return rc;
 }
 
-static int run(struct gn_drive *d, const struct task *t, struct gn_error *error)
+static int post(struct gn_drive *d, const struct task *t, uint64_t deadline, uint32_t *cid,
+                struct gn_error *error)
 {
-	const uint64_t deadline = simt_clock_ns() + t->timeout_ns;
 	struct gn_nvmeq *q = &d->admin.q;
 	struct gn_nvme_command c = t->command;
-	struct gn_error reason = {0, ""};
-	uint32_t cid = 0, status = 0;
-	int rc = take_slot(d, t, deadline, &cid, error);
+	int rc = take_slot(d, t, deadline, cid, error);
 
 	if (rc)
 		return rc;
 	if (t->data)
-		c.prp1 = q->prp_list[cid & (q->depth - 1)];
-	gn__nvmeq_post_command(q, cid, &c);
+		c.prp1 = q->prp_list[*cid & (q->depth - 1)];
+	gn__nvmeq_post_command(q, *cid, &c);
 	if (c.opcode == GN_ADMIN_ABORT)
 		simt_store_relaxed_dev_u64(&d->aborts, d->aborts + 1);
-	rc = await_command(d, t, cid, deadline, &status, &reason);
-	d->mute = rc == -GN_ETIMEDOUT && !t->yields;
+	return 0;
+}
+
+/* The slot of a command that did not complete stays with the queue. */
+static int finish(struct gn_drive *d, const struct task *t, uint64_t deadline, uint32_t cid,
+                  struct gn_error *error)
+{
+	struct gn_nvmeq *q = &d->admin.q;
+	struct gn_error reason = {0, ""};
+	uint32_t status = 0;
+	int rc = await_command(d, t, cid, deadline, &status, &reason);
+
+	if (!t->yields)
+		simt_store_relaxed_dev_u32(&d->mute, rc == -GN_ETIMEDOUT);
 	if (rc == -GN_ETIMEDOUT)
 		return gn_error_set(error, rc, "%s: %s did not complete within %.1f s", d->name, t->what,
 		                    (double)t->timeout_ns / 1e9);
@@ -130,13 +140,38 @@ static int run(struct gn_drive *d, const struct task *t, struct gn_error *error)
 	          : 0;
 }
 
+/* One at a time of the commands that do not yield. */
 static int run_alone(struct gn_drive *d, const struct task *t, struct gn_error *error)
 {
+	uint32_t cid = 0;
+	uint64_t deadline;
 	int rc;
 
 	pthread_mutex_lock(&d->lock);
-	rc = run(d, t, error);
+	deadline = simt_clock_ns() + t->timeout_ns;
+	rc = post(d, t, deadline, &cid, error);
+	rc = rc ? rc : finish(d, t, deadline, cid, error);
 	pthread_mutex_unlock(&d->lock);
+	return rc;
+}
+
+/*
+ * One at a time of those that yield. It is not posted while another command runs, so at most one of them
+ * completes then. The others do not wait for its answer.
+ */
+static int run_beside(struct gn_drive *d, const struct task *t, struct gn_error *error)
+{
+	uint32_t cid = 0;
+	uint64_t deadline;
+	int rc;
+
+	pthread_mutex_lock(&d->asking);
+	pthread_mutex_lock(&d->lock);
+	deadline = simt_clock_ns() + t->timeout_ns;
+	rc = post(d, t, deadline, &cid, error);
+	pthread_mutex_unlock(&d->lock);
+	rc = rc ? rc : finish(d, t, deadline, cid, error);
+	pthread_mutex_unlock(&d->asking);
 	return rc;
 }
 
@@ -306,7 +341,7 @@ int gn_drive_log_counts(struct gn_drive *d, struct gn_drive_log *log, struct gn_
 	                       data,
 	                       NULL,
 	                       1};
-	int rc = run_alone(d, &t, error);
+	int rc = run_beside(d, &t, error);
 
 	if (rc)
 		return rc;

@@ -2,7 +2,7 @@
 /*
  * admin.h - the admin commands of a controller. Host, any thread; each waits, at most drive->timeout_ns.
  * After one that timed out, and while the controller is not enabled, the others time out at once. Not after
- * one that asked for the log: a drive need not answer it to be of use.
+ * one that asked for the log: a drive need not answer it to be of use, and no other command waits for it.
  */
 #ifndef GN_STORE_NVME_ADMIN_H
 #define GN_STORE_NVME_ADMIN_H
@@ -53,7 +53,8 @@ int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error
 
 /*
  * gn_drive_abort - ask the controller to abort a command; *done is 1 if it says that it did. Waits at most
- * timeout_ns, which is short: a controller that is well answers at once.
+ * timeout_ns, which is short: a controller that is well answers at once. It is sent at once, also while the
+ * drive is asked for its log.
  */
 int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, uint64_t timeout_ns, int *done,
                    struct gn_error *error);

@@ -120,11 +120,11 @@ static int await(const struct gn_drive *d, uint32_t mask, uint32_t value, uint64
 	}
 }
 
-/* Only the thread that holds the lock sends admin commands: none is sent after this, or none is kept back. */
+/* Only a thread that holds the lock sends admin commands: none is sent after this, or none is kept back. */
 static void set_mute(struct gn_drive *d, uint32_t mute)
 {
 	pthread_mutex_lock(&d->lock);
-	d->mute = mute;
+	simt_store_relaxed_dev_u32(&d->mute, mute);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -151,14 +151,14 @@ int gn_drive_disable(struct gn_drive *d, struct gn_error *error)
 	return await(d, GN_CSTS_RDY, 0, wait_ns, "stop", error);
 }
 
+/* CAP.MQES is of I/O queues alone (Base Specification 2.0, 3.1.3.1); the admin queues hold up to 4096
+ * (3.1.3.8). */
 static int make_admin(struct gn_drive *d, struct gn_error *error)
 {
 	struct gn_nvmeq_options options = {ADMIN_DEPTH, GN_NVME_PAGE, 512, 1, 0};
 	struct gn_nvmeq_attachment to;
 	int rc;
 
-	if (gn_cap_entries(d->cap) < options.depth)
-		options.depth = 2;
 	rc = gn_drive_make_queue(&d->admin, d->host, d->dma, &options, error);
 	if (rc)
 		return rc;
@@ -176,11 +176,13 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	uint32_t last;
 	int rc;
 
-	pthread_mutex_lock(&d->lock); /* another thread may ask for the log */
-	d->mute = 1;
+	pthread_mutex_lock(&d->asking); /* another thread may ask for the log: it gives up in a reset */
+	pthread_mutex_lock(&d->lock);
+	simt_store_relaxed_dev_u32(&d->mute, 1);
 	gn_drive_free_queue(&d->admin);
 	rc = make_admin(d, error);
 	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_unlock(&d->asking);
 	if (rc)
 		return rc;
 	if (gn_cap_command_sets(d->cap) & 1 << 6)
@@ -218,6 +220,7 @@ int gn_drive_open(struct gn_drive *d, struct gn_error *error)
 {
 	int rc;
 
+	pthread_mutex_init(&d->asking, NULL);
 	pthread_mutex_init(&d->lock, NULL);
 	d->open = 1;
 	if (!d->timeout_ns)
@@ -264,6 +267,7 @@ void gn_drive_close(struct gn_drive *d)
 	gn_drive_disable(d, NULL);
 	gn_drive_free_queue(&d->admin);
 	pthread_mutex_destroy(&d->lock);
+	pthread_mutex_destroy(&d->asking);
 	d->open = 0;
 }
 

@@ -72,8 +72,9 @@ struct gn_drive {
 	struct simt_machine *host; /* a cpu machine: the admin queue lies in its memory */
 	uint64_t cap;
 	struct gn_drive_queue admin;
-	pthread_mutex_t lock;    /* one admin command at a time */
-	int open;                /* the mutex is there */
+	pthread_mutex_t asking;  /* one command at a time that asks for the log; taken before lock */
+	pthread_mutex_t lock;    /* one other admin command at a time; who asks for the log posts under it */
+	int open;                /* the mutexes are there */
 	uint64_t timeout_ns;     /* of an admin command */
 	uint64_t log_timeout_ns; /* of the one that asks for the log */
 	uint32_t enabled;        /* CC.EN was set, and CSTS.RDY followed */
