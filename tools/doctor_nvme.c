@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <store/nvme/pci.h>
+#include <store/nvme/iommufd.h>
 
 #include "doctor.h"
 
@@ -20,11 +20,11 @@ static void judge(struct doctor_try *t, const struct gn_pci *pci)
 		           "no IOMMU is on; switch it on in the firmware (VT-d, AMD-Vi) and boot with "
 		           "intel_iommu=on "
 		           "iommu=pt");
-	else if (!strcmp(pci->driver, "vfio-pci") && access(group, R_OK | W_OK))
+	else if (!strcmp(pci->driver, "vfio-pci") && access(group, R_OK | W_OK) && !gn_iommufd_permits(pci))
 		doctor_say(t, false, "%s has vfio-pci, but %s is not this user's; as root run chown USER %s",
 		           address, group, group);
 	else if (!strcmp(pci->driver, "vfio-pci"))
-		doctor_say(t, true, "nvme:%s", address);
+		doctor_say(t, true, "nvme:%s, through %s", address, gn_vfio_way(pci));
 	else if (gn_pci_used(pci, &e))
 		doctor_say(t, false, "%s", e.text);
 	else if (access("/sys/bus/pci/drivers/vfio-pci", F_OK))

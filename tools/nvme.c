@@ -179,8 +179,9 @@ static void print_controller(struct gn_nvme_device *device)
 		printf("transfer    %llu bytes at most\n", (unsigned long long)i->transfer_bytes);
 	else
 		printf("transfer    without a limit\n");
-	printf("cache       %s\ndeallocate  %s\n", i->has_cache ? "volatile: flush matters" : "none",
-	       i->has_deallocate ? "yes" : "no");
+	printf("cache       %s\ndeallocate  %s\nthrough     %s\n",
+	       i->has_cache ? "volatile: flush matters" : "none", i->has_deallocate ? "yes" : "no",
+	       device->vfio.iommufd >= 0 ? "iommufd" : "VFIO's container");
 }
 
 static int print_namespaces(struct gn_nvme_device *device, struct gn_error *e)

@@ -9,7 +9,7 @@ case=$2
 folder=$scratch/$case
 log=$folder/log
 kind=
-case $case in rdma_*) kind=-rdma ;; esac
+case $case in rdma_*) kind=-rdma ;; iommufd) kind=-iommufd ;; esac
 rm -rf "$folder"
 mkdir -p "$folder"
 exec >"$scratch/$case.out" 2>&1

@@ -92,6 +92,30 @@ case_graph() {
   step "a search needs --overwrite" refused "is lost" grapnel bfs /tmp/g.gng --source 0 --store "nvme:$a"
 }
 
+# A kernel with iommufd, and with containers, too.
+case_iommufd() {
+  a=$(drive 1)
+  step "bind" grapnel nvme bind "$a"
+  step "doctor says which way" says "store nvme: *yes: nvme:$a, through iommufd" grapnel doctor
+  step "identify says it, too" says "through     iommufd" grapnel nvme identify "$a"
+  checks "iommufd" "nvme:$a?ns=1"
+  step "many queues" says "through VFIO and iommufd" nvme_check end "nvme:$a?ns=1&queues=8&depth=128"
+  nvme_check removal "nvme:$a?ns=1" 90 >/tmp/busy.log 2>&1 &
+  busy=$!
+  until grep -q loading /tmp/busy.log; do sleep 1; done
+  step "a drive that another program has is refused" refused "another program" grapnel nvme identify "$a"
+  kill -9 $busy
+  wait $busy 2>/dev/null
+  step "after that program was killed it is there again" says "serial      first" grapnel nvme identify "$a"
+  step "reads fail at once when the device is taken away" loaded give_up_vfio
+  grapnel nvme bind "$a" >/dev/null 2>&1
+  mv /dev/iommu /dev/away
+  step "without iommufd the container is taken" says "through     VFIO's container" grapnel nvme identify "$a"
+  step "doctor says that" says "store nvme: *yes: nvme:$a, through VFIO's container" grapnel doctor
+  checks "container" "nvme:$a?ns=1"
+  mv /dev/away /dev/iommu
+}
+
 # The controller grants two I/O queue pairs: one is the host's.
 case_queues() {
   a=$(drive 1)

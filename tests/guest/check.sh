@@ -13,7 +13,7 @@ mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
 # Those that take longest come first.
 cases=${*:-rdma_lost nodes rdma_vanished rdma_members members graph plain rdma_many rdma_refused rdma_plain slow rdma_file rdma_graph
-  queues unplugged huge first removed gone shared refused blocks errors mdts mounted no_iommu}
+  queues unplugged huge iommufd first removed gone shared refused blocks errors mdts mounted no_iommu}
 jobs=${GUEST_JOBS:-$(($(getconf _NPROCESSORS_ONLN) * 3 / 2))}
 
 for case in $cases; do
@@ -37,13 +37,27 @@ make_rdma_image() {
   sh "$here/image.sh" "$scratch/kernel-rdma" "$scratch/image-rdma" "$here" "$@" || exit 1
 }
 
+# Debian's kernels have no iommufd. Ubuntu's do.
+make_iommufd_image() {
+  set -- "$build/tools/grapnel" "$build/tests/guest/nvme_check"
+  GUEST_ARCHIVE="http://archive.ubuntu.com/ubuntu noble" sh "$here/kernel.sh" "$scratch/kernel-iommufd" linux-image-generic \
+    vfio_iommu_type1 iommufd vfio-pci nvme || return 1
+  sh "$here/image.sh" "$scratch/kernel-iommufd" "$scratch/image-iommufd" "$here" "$@"
+}
+
 has_rdma=no
 has_nvme=no
+has_iommufd=no
 for case in $cases; do
-  case $case in rdma_*) has_rdma=yes ;; *) has_nvme=yes ;; esac
+  case $case in rdma_*) has_rdma=yes ;; iommufd) has_iommufd=yes ;; *) has_nvme=yes ;; esac
 done
 [ $has_rdma = no ] || make_rdma_image
 [ $has_nvme = no ] || make_image
+if [ $has_iommufd = yes ] && ! make_iommufd_image; then
+  echo "left out: the guest iommufd: there is no kernel with iommufd to be had here"
+  # shellcheck disable=SC2086 # a list of words
+  cases=$(printf '%s\n' $cases | grep -vx iommufd)
+fi
 
 began=$(date +%s)
 rm -f "$scratch"/*.out

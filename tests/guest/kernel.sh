@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernel of a guest: Debian's, taken out of its package, which is not installed.
+# The kernel of a guest: Debian's, taken out of its package, which is not installed. With GUEST_ARCHIVE="URL SUITE" that of another
+# archive, whose lists apt keeps in FOLDER: nothing of the system is changed.
 # Exit status 77: there is none to be had.
 # Usage: kernel.sh FOLDER PACKAGE MODULE... - afterwards FOLDER has vmlinuz, and in modules/ these modules with those that they
 # need; modules/order names them in the order in which they are loaded.
@@ -11,24 +12,44 @@ shift 2
 mkdir -p "$folder"
 cd "$folder"
 [ ! -e modules/order ] || [ ! -e vmlinuz ] || exit 0
+apt_options=
+if [ -n "${GUEST_ARCHIVE:-}" ]; then
+  mkdir -p apt/lists/partial apt/cache/archives/partial
+  keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+  verify="[signed-by=$keys]"
+  [ -e "$keys" ] || verify="[trusted=yes]" # the keys are not here: the packages are not verified
+  echo "deb $verify $GUEST_ARCHIVE main" >apt/sources.list
+  apt_options="-o Dir::Etc::sourcelist=$PWD/apt/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/apt/lists -o Dir::Cache=$PWD/apt/cache"
+fi
+# shellcheck disable=SC2086 # options, or none
+ask() { # COMMAND ARGUMENT... - apt-get or apt-cache
+  command=$1
+  shift
+  "$command" $apt_options "$@"
+}
 wanted() {
-  apt-cache depends "$name" 2>/dev/null | awk '/Depends: linux-image/ { print $2; exit }'
+  ask apt-cache depends "$name" 2>/dev/null | awk '/Depends: linux-image/ { print $2; exit }'
 }
 package=$(wanted)
-if [ -z "$package" ] && [ "$(id -u)" -eq 0 ]; then # a system may have been left without the lists of its archive
-  apt-get update >apt.log 2>&1 || cat apt.log >&2
+if [ -z "$package" ] && { [ "$(id -u)" -eq 0 ] || [ -n "$apt_options" ]; }; then # a system may have been left without the lists
+  ask apt-get update >apt.log 2>&1 || cat apt.log >&2
   package=$(wanted)
 fi
 [ -n "$package" ] || {
   echo "kernel.sh: apt knows no $name; run apt-get update on Debian" >&2
   exit 77
 }
-rm -rf tree modules
-apt-get download "$package" >apt.log 2>&1 || {
+rm -rf tree modules linux-*.deb
+modules=
+[ -z "$apt_options" ] || modules=linux-modules-${package#linux-image-} # Ubuntu has them in a package of their own
+# shellcheck disable=SC2086 # a word or none
+ask apt-get download "$package" $modules >apt.log 2>&1 || {
   cat apt.log >&2
   exit 77
 }
-dpkg -x "$package"_*.deb tree
+for file in linux-*.deb; do
+  dpkg -x "$file" tree
+done
 mkdir -p modules
 version=$(ls tree/lib/modules)
 PATH=$PATH:/sbin:/usr/sbin
@@ -36,8 +57,9 @@ depmod -b "$PWD/tree" "$version"
 for module in "$@"; do # newer kernels have some of them built in
   modprobe -d "$PWD/tree" -S "$version" --show-depends "$module" | sed -n 's/^insmod //p'
 done | awk '!seen[$1]++ { print $1 }' | while read -r file; do
-  base=$(basename "$file" .xz)
+  base=$(basename "$(basename "$file" .xz)" .zst)
   case $file in
+    *.zst) zstd -qdc "$file" >"modules/$base" ;;
     *.xz) xz -dc "$file" >"modules/$base" ;;
     *) cp "$file" "modules/$base" ;;
   esac
@@ -45,4 +67,4 @@ done | awk '!seen[$1]++ { print $1 }' | while read -r file; do
 done >order
 mv tree/boot/vmlinuz-* vmlinuz
 mv order modules/order
-rm -rf tree "$package"_*.deb
+rm -rf tree apt linux-*.deb

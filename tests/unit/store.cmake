@@ -1,9 +1,12 @@
 # Stores and the software controller.
-foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_replica store_replica_state store_replica_log controller_commands controller_faults nvme_drive nvme_watch nvme_counts
+foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_replica store_replica_state store_replica_log controller_commands controller_faults nvme_drive nvme_watch nvme_counts nvme_iommufd
         rdma_words)
   gn_unit(${name})
 endforeach()
 target_link_options(test_store_replica_log PRIVATE LINKER:--wrap=fdatasync)
+foreach(function open access opendir ioctl)
+  target_link_options(test_nvme_iommufd PRIVATE LINKER:--wrap=${function})
+endforeach()
 if(GN_RDMA_FOUND) # the device is faked: calls of the library for which it would want one go elsewhere
   foreach(name rdma_engine rdma_control)
     gn_unit(${name})

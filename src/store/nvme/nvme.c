@@ -101,12 +101,13 @@ static void describe(struct nvme_store *n, const struct gn_store_settings *setti
 	if (*n->device.drive.identity.serial)
 		snprintf(n->base.mark, sizeof n->base.mark, "drive %04x %s namespace %u",
 		         n->device.drive.identity.vendor, n->device.drive.identity.serial, n->block.nsid);
-	snprintf(
-	    n->base.path, sizeof n->base.path,
-	    "drive %s, serial %s, through VFIO, namespace %u with blocks of %u, %u queue%s of %u, transfers "
-	    "of %u",
-	    n->device.drive.identity.model, n->device.drive.identity.serial, n->block.nsid, q->block_bytes,
-	    n->block.count, n->block.count == 1 ? "" : "s", q->depth, q->buffer_bytes);
+	snprintf(n->base.path, sizeof n->base.path,
+	         "drive %s, serial %s, through VFIO%s, namespace %u with blocks of %u, %u queue%s of %u, "
+	         "transfers "
+	         "of %u",
+	         n->device.drive.identity.model, n->device.drive.identity.serial,
+	         n->device.vfio.iommufd >= 0 ? " and iommufd" : "", n->block.nsid, q->block_bytes,
+	         n->block.count, n->block.count == 1 ? "" : "s", q->depth, q->buffer_bytes);
 }
 
 static int wanted(void *user)

@@ -21,8 +21,11 @@ struct gn_vfio_range {
 };
 
 struct gn_vfio {
-	struct gn_dma dma; /* first */
-	int container, group, device;
+	struct gn_dma dma;    /* first */
+	int container, group; /* of VFIO; -1 with iommufd */
+	int iommufd;          /* -1 with a container */
+	uint32_t ioas;        /* of iommufd: the table of the device's addresses */
+	int device;
 	int request;     /* an eventfd: the system wants the device back; -1: none */
 	char *registers; /* BAR 0 */
 	size_t register_bytes;
@@ -40,6 +43,10 @@ struct gn_vfio {
  */
 int gn_vfio_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error *error);
 void gn_vfio_close(struct gn_vfio *v);
+
+/* gn_vfio_way - how the kernel gives a device to this process, in words: by iommufd where both are to be had.
+ */
+const char *gn_vfio_way(const struct gn_pci *pci);
 
 /* gn_vfio_wanted - does the system want the device back, because it is removed or unbound? 1 or 0. */
 int gn_vfio_wanted(struct gn_vfio *v);
