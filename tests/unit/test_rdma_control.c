@@ -25,6 +25,7 @@ static struct {
 	unsigned posted;
 	void *memory[GN_CONTROL_NOTES]; /* of receives; NULL: none is posted */
 	uint8_t note[NOTES][GN_HELLO_NOTE_BYTES];
+	uint32_t bytes[NOTES]; /* that arrive of a note; 0: all */
 	unsigned notes, heard; /* of note: that the server has sent, and that have arrived */
 	/* What the server does with a request to flush; the mutex of the link is held. */
 	void (*serve)(uint32_t number);
@@ -89,12 +90,13 @@ static int give_note(struct ibv_wc *wc)
 	for (unsigned k = 0; k < GN_CONTROL_NOTES && fake.heard < fake.notes; k++) {
 		if (!fake.memory[k])
 			continue;
-		memcpy(fake.memory[k], fake.note[fake.heard++], GN_HELLO_NOTE_BYTES);
+		memcpy(fake.memory[k], fake.note[fake.heard], GN_HELLO_NOTE_BYTES);
 		fake.memory[k] = NULL;
 		memset(wc, 0, sizeof *wc);
 		wc->wr_id = k;
 		wc->qp_num = QP;
-		wc->byte_len = GN_HELLO_NOTE_BYTES;
+		wc->byte_len = fake.bytes[fake.heard] ? fake.bytes[fake.heard] : GN_HELLO_NOTE_BYTES;
+		fake.heard++;
 		return 1;
 	}
 	return 0;
@@ -312,6 +314,62 @@ static void a_server_that_is_silent_is_noticed(void **state)
 	assert_int_equal(gn_control_flush(&control, &error), 0);
 }
 
+/* Notes that are none, and more of them than there are receives; then the right one. */
+static void serve_nonsense(uint32_t number)
+{
+	for (unsigned k = 0; k < 3; k++) {
+		say(GN_HELLO_DONE, number, -GN_EIO);
+		fake.note[fake.notes - 1][k] ^= 0x80; /* another program's */
+	}
+	for (uint32_t bytes = 1; bytes < 2 * GN_HELLO_NOTE_BYTES; bytes += GN_HELLO_NOTE_BYTES - 2) {
+		say(GN_HELLO_DONE, number, -GN_EIO);
+		fake.bytes[fake.notes - 1] = bytes;
+	}
+	say(GN_HELLO_FLUSH, number, -GN_EIO); /* a server asks for none */
+	say(0, number, -GN_EIO);
+	say(UINT32_MAX, number, -GN_EIO);
+	say(GN_HELLO_DONE, number + 1, -GN_EIO); /* of a flush that nobody has asked for */
+	say(GN_HELLO_DONE, number, 0);
+}
+
+static void nonsense_from_the_server_is_passed_over(void **state)
+{
+	(void)state;
+	fake.serve = serve_nonsense;
+	assert_int_equal(gn_control_flush(&control, &error), 0);
+	assert_int_equal(fake.heard, fake.notes);
+	fake.notes = fake.heard = 0;
+	memset(fake.bytes, 0, sizeof fake.bytes);
+	fake.serve = serve_at_once;
+	assert_int_equal(gn_control_flush(&control, &error), 0);
+}
+
+/* The end of a flush that was given up comes behind that of the right one, before anybody has looked. */
+static void serve_and_repeat(uint32_t number)
+{
+	say(GN_HELLO_DONE, number, 0);
+	say(GN_HELLO_DONE, number - 1, -GN_EIO);
+}
+
+static void an_old_end_does_not_hide_the_right_one(void **state)
+{
+	(void)state;
+	fake.serve = serve_and_repeat;
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(gn_control_flush(&control, &error), 0);
+}
+
+/* Numbers wrap around, and 0 is the number of no flush. */
+static void numbers_wrap_around(void **state)
+{
+	(void)state;
+	fake.serve = serve_at_once;
+	control.flushes = UINT32_MAX - 2;
+	for (unsigned k = 0; k < 4; k++)
+		assert_int_equal(gn_control_flush(&control, &error), 0);
+	assert_int_equal(control.flushes, 2);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_control, close_control)
 
 int main(void)
@@ -320,7 +378,8 @@ int main(void)
 	    CASE(a_flush_ends_when_the_server_says_so),     CASE(a_failure_of_the_server_is_told),
 	    CASE(a_flush_goes_on_over_the_next_connection), CASE(the_last_words_of_a_server_count),
 	    CASE(they_count_without_a_queue_pair),          CASE(a_flush_has_a_deadline),
-	    CASE(a_server_that_is_silent_is_noticed),
+	    CASE(a_server_that_is_silent_is_noticed),       CASE(nonsense_from_the_server_is_passed_over),
+	    CASE(an_old_end_does_not_hide_the_right_one),   CASE(numbers_wrap_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

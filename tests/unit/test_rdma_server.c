@@ -320,6 +320,62 @@ static void a_request_that_comes_too_late_does_not(void **state)
 	assert_int_equal(fake.note[1].kind, 0);
 }
 
+/* What is no request begins no flush, and takes no receive away from those that come after it. */
+static void nonsense_from_a_client_is_passed_over(void **state)
+{
+	static const struct {
+		uint32_t kind, bytes;
+		unsigned at; /* a byte that is wrong; 99: none */
+	} cases[] = {
+	    {GN_HELLO_FLUSH, GN_HELLO_NOTE_BYTES, 0},
+	    {GN_HELLO_FLUSH, GN_HELLO_NOTE_BYTES, 3},
+	    {GN_HELLO_FLUSH, 0, 99},
+	    {GN_HELLO_FLUSH, GN_HELLO_NOTE_BYTES - 1, 99},
+	    {GN_HELLO_FLUSH, GN_HELLO_NOTE_BYTES + 1, 99},
+	    {0, GN_HELLO_NOTE_BYTES, 99},
+	    {GN_HELLO_WORKING, GN_HELLO_NOTE_BYTES, 99},
+	    {GN_HELLO_DONE, GN_HELLO_NOTE_BYTES, 99},
+	    {UINT32_MAX, GN_HELLO_NOTE_BYTES, 99},
+	};
+
+	(void)state;
+	assert_int_equal(gn_server_post_receives(server, &server->connection[1]), 0);
+	for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+		const struct gn_hello_note note = {cases[k].kind, 7, 0};
+		uint8_t *to = (uint8_t *)fake.memory[1];
+
+		gn_hello_put_note(to, &note);
+		if (cases[k].at != 99)
+			to[cases[k].at] ^= 0x80;
+		complete(fake.received[1], IBV_WC_SUCCESS, cases[k].bytes);
+		gn_server_take_notes(server, server->lender);
+		assert_int_equal(server->connection[1].flush, GN_FLUSH_NONE);
+		assert_false(server->connection[1].dead);
+		assert_false(server->works);
+	}
+	lent.region.memory[BYTES - 1] = 'w';
+	send_request(1, 8);
+	run_to_the_end();
+	assert_true(file_ends_with('w'));
+	assert_int_equal(fake.note[1].number, 8);
+}
+
+/* Completions of places and notes that there are not, and of a connection that was there before. */
+static void completions_of_nobody_are_passed_over(void **state)
+{
+	(void)state;
+	send_request(1, 5);
+	complete((uint64_t)UINT16_MAX << 48 | 1 << 16, IBV_WC_SUCCESS, GN_HELLO_NOTE_BYTES);
+	complete(fake.received[1] + ((uint64_t)1 << 32), IBV_WC_SUCCESS, GN_HELLO_NOTE_BYTES);
+	complete(fake.received[1] + ((uint64_t)1 << 32), IBV_WC_WR_FLUSH_ERR, 0);
+	complete(fake.received[1] | 0xffff, IBV_WC_SUCCESS, GN_HELLO_NOTE_BYTES);
+	gn_server_take_notes(server, server->lender);
+	run_to_the_end();
+	assert_int_equal(fake.note[1].number, 5);
+	assert_int_equal(fake.note[1].code, 0);
+	assert_false(server->connection[1].dead);
+}
+
 /* Nobody takes what is sent: the server ends all the same. */
 static void a_client_that_vanished_does_not_keep_the_server(void **state)
 {
@@ -408,6 +464,8 @@ int main(void)
 	    CASE(who_waits_for_a_flush_hears_of_its_end),
 	    CASE(a_request_that_came_before_counts),
 	    CASE(a_request_that_comes_too_late_does_not),
+	    CASE(nonsense_from_a_client_is_passed_over),
+	    CASE(completions_of_nobody_are_passed_over),
 	    CASE(a_client_that_vanished_does_not_keep_the_server),
 	    CASE(a_client_that_vanished_loses_its_place),
 	    CASE(one_probe_goes_at_a_time),

@@ -60,7 +60,8 @@ static void take_note(struct gn_control *c, const struct ibv_wc *wc)
 		return;
 	if (note.kind == GN_HELLO_WORKING)
 		c->heard_ns = simt_clock_ns();
-	if (note.kind == GN_HELLO_DONE) {
+	/* Of the flush that is waited for alone: the end of one that was given up says nothing of it. */
+	if (note.kind == GN_HELLO_DONE && note.number == c->flushes) {
 		c->ended = note.number;
 		c->code = note.code;
 	}
@@ -124,6 +125,16 @@ static enum outcome await_end(struct gn_control *c, uint32_t connection, uint64_
 	while ((what = look(c, connection, deadline)) == WAITS)
 		nanosleep(&pause, NULL);
 	return what;
+}
+
+/* The next flush has a number of its own; 0 is none. Notes are taken by whoever holds the link's mutex. */
+static void begin_flush(struct gn_control *c)
+{
+	struct gn_link *l = link_of(c);
+
+	pthread_mutex_lock(&l->mutex);
+	c->flushes += c->flushes == UINT32_MAX ? 2 : 1;
+	pthread_mutex_unlock(&l->mutex);
 }
 
 /* From now on the server has to be heard of. Returns the number of the connection. */
@@ -193,7 +204,7 @@ static int ask(struct gn_control *c, struct gn_error *error)
 	enum outcome what = LOST;
 	int rc;
 
-	c->flushes++;
+	begin_flush(c);
 	while (what == LOST) {
 		if (simt_clock_ns() > deadline)
 			break;
