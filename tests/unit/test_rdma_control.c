@@ -95,7 +95,8 @@ static int give_note(struct ibv_wc *wc)
 		memset(wc, 0, sizeof *wc);
 		wc->wr_id = k;
 		wc->qp_num = QP;
-		wc->byte_len = fake.bytes[fake.heard] ? fake.bytes[fake.heard] : GN_HELLO_NOTE_BYTES;
+		wc->byte_len =
+		    fake.bytes[fake.heard] ? fake.bytes[fake.heard] : (uint32_t)GN_HELLO_NOTE_BYTES;
 		fake.heard++;
 		return 1;
 	}

@@ -17,8 +17,14 @@ static struct gn_replica_report report;
 static int sync_fails; /* number of the member that cannot be flushed, from 1 */
 static struct store_test *sync_test;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 int __real_fdatasync(int fd);
 int __wrap_fdatasync(int fd);
+#ifdef __cplusplus
+}
+#endif
 
 int __wrap_fdatasync(int fd)
 {

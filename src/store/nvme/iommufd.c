@@ -133,7 +133,7 @@ static int take_ranges(struct gn_vfio *v, struct gn_error *error)
 	request.ranges = (uint64_t)(uintptr_t)v->range;
 	if (ioctl(v->iommufd, _IO(VFIO_TYPE, REQUEST_RANGES), &request) && errno != EMSGSIZE)
 		return refuse(v, "iommufd does not say which addresses the IOMMU translates", error);
-	v->ranges = request.count < GN_VFIO_RANGES ? request.count : GN_VFIO_RANGES;
+	v->ranges = request.count < GN_VFIO_RANGES ? request.count : (unsigned)GN_VFIO_RANGES;
 	if (v->ranges && v->range[0].first < GN_NVME_PAGE)
 		v->range[0].first = GN_NVME_PAGE;
 	return 0;
