@@ -40,10 +40,14 @@ static void text_at(char *to, const unsigned char *data, size_t at, size_t bytes
  */
 static uint32_t result_of(const struct gn_nvmeq *q, uint32_t cid)
 {
-	for (uint32_t k = 0; k < q->depth; k++) {
-		uint32_t at = (q->state->head - 1 - k) & (q->depth - 1);
+	const uint32_t head = simt_load_acquire_dev_u32(&q->state->head); /* another thread may reap, too */
 
-		if (q->cq[at].cid == cid)
+	for (uint32_t k = 0; k < q->depth; k++) {
+		const uint32_t at = (head - 1 - k) & (q->depth - 1);
+		const uint32_t *word = (const uint32_t *)(const void *)&q->cq[at].cid;
+
+		/* The controller may be writing another entry. */
+		if ((simt_load_acquire_sys_u32(word) & 0xffff) == cid)
 			return q->cq[at].result;
 	}
 	return 0;
