@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts of the simulated machine that docs/sim.md and docs/sim-workloads.md show: beside MGPUSim, decisions that are looked at again,
-Grapnel's own search beside SHOC's, pages that move, and what DualOpt spares between GPUs. A simulation counts the same on any machine and under any load;
+Grapnel's own search beside SHOC's, pages that move, what DualOpt spares between GPUs, and words in L2. A simulation counts the same on any machine and under any load;
 grapnel-bfs only where the same compiler made it, because another orders the blocks of its kernels differently.
 
     bench/sim_counts.py [--build DIR] [--json OUT]
@@ -82,6 +82,18 @@ def moves(sim):
         yield row
 
 
+def words_in_l2(sim):
+    """What whole lines in L2 spare beside words, where remote reads ask for words."""
+    for workload, size in FULL[:INSENSITIVE]:
+        row = {"workload": workload, "size": size}
+        for name in ("lines", "words"):
+            run = sim(workload, size, ["dualopt.conf"], [f"dualopt.fine_l2={'yes' if name == 'words' else 'no'}"], "coalesce")
+            row[name] = {k: run[k] for k in ("kernel_cycles", "l2_hits", "l2_misses", "l2_merges", "l2_word_misses", "l2_fetched_words", "dram_reads")}
+            row[name]["hit_percent"] = round(100 * run["l2_hits"] / run["l2_lookups"], 2)
+        row["lines over words"] = row["words"]["kernel_cycles"] / row["lines"]["kernel_cycles"]
+        yield row
+
+
 def packets_of_replies(run):
     """As each request is a packet of its own; those of page walks count too."""
     return run["net_messages"] - run["remote_transactions"]
@@ -114,7 +126,7 @@ def main():
     args = report.parser(__doc__).parse_args()
     sim = Runs(args)
     rows = {"beside_mgpusim": list(beside_mgpusim(sim)), "counters": list(counters(sim)), "again": list(again(sim)), "searches": list(searches(sim)),
-            "moves": list(moves(sim)), "traffic": list(traffic(sim))}
+            "moves": list(moves(sim)), "traffic": list(traffic(sim)), "words_in_l2": list(words_in_l2(sim))}
     rows["traffic_means"] = means(rows["traffic"])
     return report.save(args, "sim-counts", rows, [
         ("cycles beside MGPUSim's, most off", max(abs(r["more"]) for r in rows["beside_mgpusim"]), 0.2, False)])

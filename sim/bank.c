@@ -52,9 +52,22 @@ static void finish(struct sim_domain *m, struct sim_bank *b, struct sim_access *
 	sim_clock_at(&m->clock, &a->message.event, m->clock.now + cycles, b->answer);
 }
 
+/*
+ * The words of a line that an access must find here. A write of all of them needs none; one of a part needs
+ * the line, as it may write a part of a word.
+ */
+static uint32_t needed(const struct sim_domain *m, const struct sim_access *a)
+{
+	if (a->write)
+		return a->whole ? 0 : SIM_ALL_WORDS;
+	return a->fine && m->config->fine_l2 ? sim_widen(a->words, m->config->granularity) : SIM_ALL_WORDS;
+}
+
 static void hit(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w)
 {
 	++*b->counts.hits;
+	if (a->whole)
+		w->here = SIM_ALL_WORDS;
 	w->used = m->clock.now;
 	w->dirty |= a->write;
 	if (!a->write)
@@ -84,27 +97,34 @@ static bool write_fill(struct sim_domain *m, struct sim_bank *b, struct sim_acce
 	if (!w)
 		return false;
 	++*b->counts.write_fills;
+	w->here = SIM_ALL_WORDS;
 	w->dirty = true;
 	finish(m, b, a, b->size->read_cycles);
 	return true;
 }
 
-static bool miss(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
+/* w: the line is there, or on its way, without these words. */
+static bool miss(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w,
+                 uint32_t words, uint64_t *retry)
 {
-	struct sim_way *w;
+	const bool comes = !w;
 
-	if (sim_mshr_full(&b->mshr) || !(w = make_room(m, b, a->line, retry)))
+	if (sim_mshr_full(&b->mshr) || (comes && !(w = make_room(m, b, a->line, retry))))
 		return false;
 	++*b->counts.misses;
+	if (!comes)
+		++*b->counts.word_misses;
+	w->here = (uint16_t)(comes ? words : w->here | words);
 	w->locked = SIM_NEVER;
-	b->fetch(m, b, sim_mshr_take(&b->mshr, a->line, SIM_ALL_WORDS, a, w));
+	b->fetch(m, b, sim_mshr_take(&b->mshr, a->line, words, a, w));
 	return true;
 }
 
 /* False: not in this cycle; *retry is lowered to when to try again, if that is known. */
 static bool go_on(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, uint64_t *retry)
 {
-	struct sim_mshr_entry *e = sim_mshr_find(&b->mshr, a->line, SIM_ALL_WORDS);
+	const uint32_t words = needed(m, a);
+	struct sim_mshr_entry *e = sim_mshr_find(&b->mshr, a->line, words);
 	struct sim_way *w;
 
 	if (e) {
@@ -113,17 +133,17 @@ static bool go_on(struct sim_domain *m, struct sim_bank *b, struct sim_access *a
 		return true;
 	}
 	w = sim_tags_find(&b->tags, sim_bank_place(&b->map, a->line), a->line);
-	if (w && w->locked > m->clock.now) {
+	if (w && w->locked > m->clock.now && w->locked != SIM_NEVER) {
 		*retry = w->locked;
 		return false;
 	}
-	if (w) {
+	if (w && !(words & ~w->here)) {
 		hit(m, b, a, w);
 		return true;
 	}
 	if (a->write && b->pass_write(m, b, a))
 		return true;
-	return a->write && a->whole ? write_fill(m, b, a, retry) : miss(m, b, a, retry);
+	return a->write && a->whole ? write_fill(m, b, a, retry) : miss(m, b, a, w, words, retry);
 }
 
 static void try_again(struct sim_domain *m, struct sim_event *e)
@@ -164,15 +184,22 @@ void sim_bank_accept(struct sim_domain *m, struct sim_bank *b, struct sim_access
 
 void sim_bank_fill(struct sim_domain *m, struct sim_bank *b, struct sim_mshr_entry *e)
 {
+	const uint64_t line = sim_mshr_line(&b->mshr, e);
 	struct sim_access *a = e->leader;
 	struct sim_fifo others = e->others;
+	struct sim_way *w = e->way;
 
-	e->way->locked = m->clock.now + b->size->fill_cycles;
 	e->others.first = NULL;
 	e->others.count = 0;
 	sim_mshr_release(&b->mshr, e);
+	/* other words of it may be on their way */
+	w->locked = m->config->fine_l2 && sim_mshr_find(&b->mshr, line, 0)
+	                ? SIM_NEVER
+	                : m->clock.now + b->size->fill_cycles;
 	for (; a; a = sim_take(&others)) {
-		e->way->dirty |= a->write;
+		w->dirty |= a->write;
+		if (a->whole)
+			w->here = SIM_ALL_WORDS;
 		finish(m, b, a, b->size->fill_cycles);
 	}
 	sim_bank_run(m, b);

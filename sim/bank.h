@@ -20,6 +20,7 @@ struct sim_gpu;
 /* What it has counted of its kind; counters of struct sim_stats. */
 struct sim_bank_counts {
 	uint64_t *lookups, *hits, *merges, *misses, *write_fills, *write_backs, *blocked;
+	uint64_t *word_misses; /* NULL: it holds whole lines */
 };
 
 /* Where lines are, by what their addresses are divided by. */

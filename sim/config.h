@@ -56,7 +56,7 @@ struct sim_config {
 	uint64_t net_switch_cycles, net_hop_cycles, net_channels, net_gap_cycles, net_eject_cycles,
 	    net_buffer, net_request_bytes, net_header_bytes;
 	uint64_t fine, bypass, mshr_masks, coalesce, remote_cache, decide;
-	uint64_t granularity, bypass_capped;
+	uint64_t granularity, fine_l2, bypass_capped;
 	uint64_t codec_packet, codec_id, codec_id_of, codec_buffer, codec_buffer_of, codec_timeout,
 	    codec_timeout_from;
 	struct sim_config_cache rc;

@@ -177,6 +177,8 @@ static const struct sim_key keys[] = {
     YES_NO("dualopt.decide", decide, "no",
            "the mechanisms above wait until the decision engine declares them"),
     NUMBER("dualopt.granularity", granularity, 4, 16, "4", "bytes of a word of fine replies: 4, 8 or 16"),
+    YES_NO("dualopt.fine_l2", fine_l2, "no",
+           "L2 brings and keeps only the words that remote reads ask for, if dualopt.fine is used"),
     YES_NO("dualopt.bypass_capped", bypass_capped, "yes",
            "whether l1v.transactions bounds remote reads that do not enter L1"),
     NUMBER("codec.packet_bytes", codec_packet, 8, 4096, "64", "bytes of a packet, with net.header_bytes"),

@@ -30,6 +30,7 @@ static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 	struct sim_mshr_entry *e = &b->mshr.entry[entry];
 
 	count(m, &m->stats.dram_reads);
+	m->stats.l2_fetched_words += (uint32_t)__builtin_popcount(e->words);
 	sim_dram_read(m, &b->gpu->l2.dram[b->number], place_of(b, b->mshr.line[entry]), &e->event, filled);
 }
 
@@ -74,8 +75,9 @@ static void answer(struct sim_domain *m, struct sim_event *e)
 static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 {
 	struct sim_stats *s = &m->stats;
-	struct sim_bank_counts counts = {&s->l2_lookups,     &s->l2_hits,        &s->l2_merges, &s->l2_misses,
-	                                 &s->l2_write_fills, &s->l2_write_backs, &s->l2_blocked};
+	struct sim_bank_counts counts = {&s->l2_lookups, &s->l2_hits,        &s->l2_merges,
+	                                 &s->l2_misses,  &s->l2_write_fills, &s->l2_write_backs,
+	                                 &s->l2_blocked, &s->l2_word_misses};
 	struct sim_bank *b = &g->l2.bank[k];
 	int r = sim_bank_init(b, g, k, &m->config->l2);
 

@@ -57,6 +57,12 @@ uint16_t sim_mshr_take(struct sim_mshr *m, uint64_t line, uint32_t words, struct
                        struct sim_way *way);
 void sim_mshr_release(struct sim_mshr *m, struct sim_mshr_entry *e);
 
+/* sim_mshr_line - of an entry that is taken. */
+static inline uint64_t sim_mshr_line(const struct sim_mshr *m, const struct sim_mshr_entry *e)
+{
+	return m->line[e - m->entry];
+}
+
 static inline bool sim_mshr_full(const struct sim_mshr *m)
 {
 	return m->used == m->size;

@@ -46,8 +46,9 @@ static bool pass_write(struct sim_domain *m, struct sim_bank *b, struct sim_acce
 static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 {
 	struct sim_stats *s = &m->stats;
-	struct sim_bank_counts counts = {&s->rc_lookups,     &s->rc_hits,        &s->rc_merges, &s->rc_misses,
-	                                 &s->rc_write_fills, &s->rc_write_backs, &s->rc_blocked};
+	struct sim_bank_counts counts = {
+	    &s->rc_lookups,     &s->rc_hits,        &s->rc_merges,  &s->rc_misses,
+	    &s->rc_write_fills, &s->rc_write_backs, &s->rc_blocked, NULL};
 	struct sim_bank *b = &g->rc.bank[k];
 
 	b->counts = counts;

@@ -72,6 +72,8 @@ static const char *const names[] = {
     "l2_write_fills",
     "l2_write_backs",
     "l2_blocked",
+    "l2_word_misses",
+    "l2_fetched_words",
     "dram_transactions",
     "dram_reads",
     "dram_writes",

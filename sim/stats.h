@@ -36,6 +36,8 @@ struct sim_stats {
 	uint64_t l1s_lookups, l1s_hits, l1s_merges, l1s_misses;
 
 	uint64_t l2_lookups, l2_hits, l2_merges, l2_misses, l2_write_fills, l2_write_backs, l2_blocked;
+	/* misses of words whose line is there or on its way; words that all misses bring */
+	uint64_t l2_word_misses, l2_fetched_words;
 	uint64_t dram_transactions, dram_reads, dram_writes, dram_busy_cycles;
 
 	uint64_t remote_transactions, remote_reads, remote_writes, remote_replies, remote_served;

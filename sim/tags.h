@@ -21,7 +21,7 @@ struct sim_way {
 	uint64_t locked;  /* until that cycle it is being filled: SIM_NEVER while it is on its way */
 	uint64_t reading; /* until that cycle it is being read */
 	uint16_t words;   /* that were read of it since it came: the decision engine counts them */
-	uint16_t here;    /* words of it that are here; of caches that fetch words (L1) */
+	uint16_t here;    /* words of it that are here; of caches that fetch words */
 	bool dirty;
 };
 

@@ -60,6 +60,7 @@ static const struct variant variants[PAPER_VARIANTS] = {
     {"coalesce", {{"dualopt.granularity", "16"}}},
     {"coalesce", {{"codec.timeout", "10"}}},
     {"coalesce", {{"codec.timeout", "50"}}},
+    {"coalesce", {{"dualopt.fine_l2", "yes"}}},
     {"none", {{"dispatch.gpus", "round_robin"}}},
     {"dualopt", {{"dispatch.gpus", "round_robin"}}},
     {"none", {{"dispatch.gpus", "greedy"}}},

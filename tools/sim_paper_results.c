@@ -228,6 +228,7 @@ static int sensitivity(struct paper *p, struct gn_error *e)
 	    paper_speedups(p, "links x4", PAPER_LINKS4, PAPER_LINKS4_DUALOPT),
 	    paper_speedups(p, "32-byte flits", PAPER_FLIT32, PAPER_FLIT32_DUALOPT),
 	    paper_speedups(p, "64-byte flits", PAPER_FLIT64, PAPER_FLIT64_DUALOPT)};
+	const struct paper_series l2 = paper_speedups(p, "lines over words", PAPER_FINE_L2, PAPER_COALESCE);
 	static const double paper[] = {2.5, 2.7, 2.5, 2.5, 2.0, 1.8};
 	int rc;
 
@@ -236,6 +237,8 @@ static int sensitivity(struct paper *p, struct gn_error *e)
 	paper_claim_factor(p, "text", "words of 4 bytes over 16, cache-insensitive", 1.15,
 	                   paper_mean(&words[1], 0, PAPER_INSENSITIVE));
 	paper_claim_factor(p, "text", "time-out of 30 cycles over 10, at most", 1.04, largest(&timeout[0]));
+	paper_claim_factor(p, "text", "lines over words in L2, cache-insensitive, at most", 1.02,
+	                   largest(&l2));
 	for (unsigned k = 0; k < 6; k++) {
 		char statement[64];
 
@@ -243,6 +246,7 @@ static int sensitivity(struct paper *p, struct gn_error *e)
 		paper_claim_factor(p, "text", statement, paper[k], paper_mean_remote(&machine[k]));
 	}
 	rc = paper_figure(p, "text-words", "coalescing words of 4 bytes over larger ones", words, 2, e);
+	rc = rc ? rc : paper_figure(p, "text-l2", "coalescing with whole lines in L2 over words", &l2, 1, e);
 	rc = rc ? rc : paper_figure(p, "text-timeout", "coalescing by its time-out", timeout, 2, e);
 	return rc ? rc
 	          : paper_figure(p, "text-machine", "speedup of DualOpt on other machines", machine, 6, e);

@@ -13,7 +13,7 @@ if(GN_OBSERVE)
   target_link_libraries(test_sim_record PRIVATE gn_sim_front)
 endif()
 # The timing model.
-foreach(part config parts network flits path dualopt migrate machine window)
+foreach(part config parts network flits path dualopt words migrate machine window)
   gn_unit(sim_${part})
   target_link_libraries(test_sim_${part} PRIVATE gn_sim)
 endforeach()
