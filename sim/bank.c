@@ -71,7 +71,7 @@ static void hit(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, 
 	w->used = m->clock.now;
 	w->dirty |= a->write;
 	if (!a->write)
-		w->reading = m->clock.now + b->size->read_cycles;
+		sim_way_read(w, m->clock.now, m->clock.now + b->size->read_cycles);
 	finish(m, b, a, b->size->read_cycles);
 }
 
@@ -115,7 +115,7 @@ static bool miss(struct sim_domain *m, struct sim_bank *b, struct sim_access *a,
 	if (!comes)
 		++*b->counts.word_misses;
 	w->here = (uint16_t)(comes ? words : w->here | words);
-	w->locked = SIM_NEVER;
+	sim_way_fill(w, SIM_NEVER);
 	b->fetch(m, b, sim_mshr_take(&b->mshr, a->line, words, a, w));
 	return true;
 }
@@ -133,8 +133,8 @@ static bool go_on(struct sim_domain *m, struct sim_bank *b, struct sim_access *a
 		return true;
 	}
 	w = sim_tags_find(&b->tags, sim_bank_place(&b->map, a->line), a->line);
-	if (w && w->locked > m->clock.now && w->locked != SIM_NEVER) {
-		*retry = w->locked;
+	if (w && sim_way_is_filling(w, m->clock.now) && w->until != SIM_NEVER) {
+		*retry = w->until;
 		return false;
 	}
 	if (w && !(words & ~w->here)) {
@@ -193,9 +193,9 @@ void sim_bank_fill(struct sim_domain *m, struct sim_bank *b, struct sim_mshr_ent
 	e->others.count = 0;
 	sim_mshr_release(&b->mshr, e);
 	/* other words of it may be on their way */
-	w->locked = m->config->fine_l2 && sim_mshr_find(&b->mshr, line, 0)
-	                ? SIM_NEVER
-	                : m->clock.now + b->size->fill_cycles;
+	sim_way_fill(w, m->config->fine_l2 && sim_mshr_find(&b->mshr, line, 0)
+	                    ? SIM_NEVER
+	                    : m->clock.now + b->size->fill_cycles);
 	for (; a; a = sim_take(&others)) {
 		w->dirty |= a->write;
 		if (a->whole)

@@ -146,7 +146,7 @@ static void hit(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, st
 		sim_decide_hit(m, a);
 	touch(m, a, w, false);
 	w->used = m->clock.now;
-	w->reading = end;
+	sim_way_read(w, m->clock.now, end);
 	sim_clock_at(&m->clock, &a->message.event, end, hit_done);
 }
 
@@ -181,7 +181,7 @@ static void fill(struct sim_domain *m, struct sim_l1 *l, struct sim_access *a, s
 		w->here = 0;
 	}
 	w->here |= (uint16_t)fetched(m, a);
-	w->locked = SIM_NEVER;
+	sim_way_fill(w, SIM_NEVER);
 	touch(m, a, w, comes);
 	miss(m, l, a, w);
 }
@@ -208,8 +208,8 @@ static bool read_line(struct sim_domain *m, struct sim_l1 *l, struct sim_access 
 
 	const bool comes = !w;
 
-	if (w && w->locked > m->clock.now) {
-		*retry = w->locked;
+	if (w && sim_way_is_filling(w, m->clock.now)) {
+		*retry = w->until;
 		return false;
 	}
 	if (w && !(a->words & ~w->here)) {
@@ -283,7 +283,7 @@ void sim_l1_answer(struct sim_domain *m, struct sim_event *event)
 	}
 	e = &l->mshr.entry[a->mshr];
 	if (e->way)
-		e->way->locked = m->clock.now + l->size->bank_cycles;
+		sim_way_fill(e->way, m->clock.now + l->size->bank_cycles);
 	others = e->others;
 	e->others.first = NULL;
 	e->others.count = 0;
@@ -299,7 +299,7 @@ void sim_l1_flush(struct sim_domain *m, struct sim_l1 *l)
 	struct sim_pages *p = &l->tlb.pages;
 
 	for (uint64_t k = 0; k < (uint64_t)l->tags.sets * l->tags.ways; k++)
-		if (l->tags.way[k].locked <= m->clock.now)
+		if (!sim_way_is_filling(&l->tags.way[k], m->clock.now))
 			l->tags.line[k] = SIM_NEVER;
 	memset(p->page, 0, (size_t)p->sets * p->ways * sizeof *p->page);
 }

@@ -42,14 +42,14 @@ struct sim_way *sim_tags_victim(const struct sim_tags *t, uint64_t set, uint64_t
 	if (victim)
 		return victim;
 	for (uint32_t k = 0; k < t->ways; k++) {
-		if (w[k].locked > now)
-			lower(retry, w[k].locked);
+		if (sim_way_is_filling(&w[k], now))
+			lower(retry, w[k].until);
 		else if (!victim || w[k].used < victim->used)
 			victim = &w[k];
 	}
-	if (!victim || victim->reading <= now)
+	if (!victim || victim->until <= now)
 		return victim;
-	lower(retry, victim->reading);
+	lower(retry, victim->until);
 	return NULL;
 }
 
@@ -69,7 +69,7 @@ void sim_tags_clear(struct sim_tags *t)
 {
 	for (uint64_t k = 0; k < (uint64_t)t->sets * t->ways; k++) {
 		t->line[k] = SIM_NEVER;
-		t->way[k].locked = t->way[k].reading = 0;
+		t->way[k].until = 0;
 		t->way[k].dirty = false;
 	}
 }

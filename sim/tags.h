@@ -14,16 +14,40 @@
 extern "C" {
 #endif
 
-#define SIM_NEVER UINT64_MAX
+enum { SIM_CYCLE_BITS = 46 }; /* 19 hours of 1 GHz */
+#define SIM_NEVER ((UINT64_C(1) << SIM_CYCLE_BITS) - 1)
 
+/* 16 bytes: the ways of all caches should fit into the host's. */
 struct sim_way {
-	uint64_t used;    /* the cycle of the last use */
-	uint64_t locked;  /* until that cycle it is being filled: SIM_NEVER while it is on its way */
-	uint64_t reading; /* until that cycle it is being read */
-	uint16_t words;   /* that were read of it since it came: the decision engine counts them */
-	uint16_t here;    /* words of it that are here; of caches that fetch words */
-	bool dirty;
+	uint64_t used : SIM_CYCLE_BITS; /* the cycle of the last use */
+	uint64_t here : 16;             /* words of it that are here; of caches that fetch words */
+	uint64_t dirty : 1;
+	/* It is being filled or read until that cycle; SIM_NEVER: filled with what is on its way. A fill ends
+	   behind every read that began before it. */
+	uint64_t until : SIM_CYCLE_BITS;
+	uint64_t filling : 1;
+	uint64_t words : 16; /* that were read of it since it came: the decision engine counts them */
 };
+
+static inline bool sim_way_is_filling(const struct sim_way *w, uint64_t now)
+{
+	return w->filling && w->until > now;
+}
+
+static inline void sim_way_fill(struct sim_way *w, uint64_t until)
+{
+	w->until = until;
+	w->filling = 1;
+}
+
+/* sim_way_read - what is being filled stays so. */
+static inline void sim_way_read(struct sim_way *w, uint64_t now, uint64_t until)
+{
+	if (sim_way_is_filling(w, now))
+		return;
+	w->until = until;
+	w->filling = 0;
+}
 
 struct sim_tags {
 	uint64_t *line;      /* address in each way, of set 0, of set 1 ...; SIM_NEVER: the way is free */

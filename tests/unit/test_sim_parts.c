@@ -76,9 +76,9 @@ static void test_least_recently_used(void **state)
 	assert_null(sim_tags_find(&t, 0, 1000));
 	sim_tags_find(&t, 1, 1000)->used = 20;
 	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1001);
-	sim_tags_find(&t, 1, 1001)->locked = SIM_NEVER; /* being filled: the next one */
+	sim_way_fill(sim_tags_find(&t, 1, 1001), SIM_NEVER); /* being filled: the next one */
 	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 0, &retry)), 1002);
-	sim_tags_find(&t, 1, 1002)->reading = 77; /* being read: nobody, until then */
+	sim_way_read(sim_tags_find(&t, 1, 1002), 0, 77); /* being read: nobody, until then */
 	retry = SIM_NEVER;
 	assert_null(sim_tags_victim(&t, 1, 0, &retry));
 	assert_int_equal(retry, 77);

@@ -198,11 +198,11 @@ static void test_on_its_way(void **state)
 	w = sim_tags_find(&b->tags, sim_bank_place(&b->map, line), line);
 	for (uint32_t left = 2; left > 0; left--) {
 		assert_int_equal(b->mshr.used, left);
-		assert_true(w->locked == SIM_NEVER);
+		assert_true(w->until == SIM_NEVER);
 		while (b->mshr.used == left)
 			sim_clock_run(&m->clock, m, &m->stop, m->clock.now + 1);
 	}
-	assert_true(w->locked != SIM_NEVER);
+	assert_true(w->until != SIM_NEVER);
 	assert_int_equal(w->here, 3);
 	assert_int_equal(sim_windows_run(fixture.machine, &fixture.error), 0);
 	fixture_close(&fixture);
