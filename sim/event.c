@@ -27,6 +27,13 @@ static uint64_t first_full(const struct sim_clock *c, uint64_t b)
 	return bits ? w * 64 + (uint64_t)__builtin_ctzll(bits) : (uint64_t)SIM_WHEEL;
 }
 
+/* An event and what it is a part of: two of the host's lines. */
+static void prefetch(const struct sim_event *e)
+{
+	__builtin_prefetch(e);
+	__builtin_prefetch((const char *)e + 64);
+}
+
 /* The next bucket that holds events, if it is near: they will be wanted soon. */
 static void prefetch_next(const struct sim_clock *c, uint64_t b)
 {
@@ -51,12 +58,14 @@ static void happen(struct sim_clock *c, struct sim_domain *m, uint64_t b, const 
 	if (e)
 		c->last = c->now;
 	prefetch_next(c, b);
+	next = e ? e->next : NULL;
+	prefetch(next);
 	for (; e && !*stop; e = next) {
 		sim_event_fn *fire = e->fire;
 
 		next = e->next;
-		__builtin_prefetch(next);
-		__builtin_prefetch((const char *)next + 64);
+		if (next)
+			prefetch(next->next);
 		e->fire = NULL;
 		count++;
 		fire(m, e);
