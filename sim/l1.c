@@ -3,7 +3,6 @@
 #include <sim/l1.h>
 
 #include <sim/parts.h>
-#include <string.h>
 
 int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c)
 {
@@ -296,10 +295,8 @@ void sim_l1_answer(struct sim_domain *m, struct sim_event *event)
 
 void sim_l1_flush(struct sim_domain *m, struct sim_l1 *l)
 {
-	struct sim_pages *p = &l->tlb.pages;
-
 	for (uint64_t k = 0; k < (uint64_t)l->tags.sets * l->tags.ways; k++)
 		if (!sim_way_is_filling(&l->tags.way[k], m->clock.now))
 			l->tags.line[k] = SIM_NEVER;
-	memset(p->page, 0, (size_t)p->sets * p->ways * sizeof *p->page);
+	sim_pages_clear(&l->tlb.pages);
 }

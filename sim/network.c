@@ -216,16 +216,17 @@ static bool has_credits(struct sim_domain *m, struct sim_link *l, const struct s
 
 static struct sim_message *choose(struct sim_domain *m, struct sim_link *l)
 {
-	for (uint32_t k = 0; k < SIM_CHANNELS; k++) {
-		uint32_t kind = (l->turn + k) % SIM_CHANNELS;
-		struct sim_message *x = l->waiting[kind].first;
+	uint32_t kind = l->turn;
+	struct sim_message *x = l->waiting[kind].first;
 
-		if (x && has_credits(m, l, x)) {
-			l->turn = (uint8_t)((kind + 1) % SIM_CHANNELS);
-			return sim_pop(&l->waiting[kind]);
-		}
+	if (!x || !has_credits(m, l, x)) {
+		kind = !kind;
+		x = l->waiting[kind].first;
+		if (!x || !has_credits(m, l, x))
+			return NULL;
 	}
-	return NULL;
+	l->turn = !kind;
+	return sim_pop(&l->waiting[kind]);
 }
 
 static bool somebody_waits(const struct sim_link *l)
@@ -289,8 +290,7 @@ static void start(struct sim_domain *m, struct sim_link *l, struct sim_message *
 	cross(m, l, x);
 }
 
-/* Whatever can go over a link in this cycle goes. */
-static void go(struct sim_domain *m, struct sim_link *l)
+static void go_now(struct sim_domain *m, struct sim_link *l)
 {
 	struct sim_message *x;
 
@@ -303,6 +303,13 @@ static void go(struct sim_domain *m, struct sim_link *l)
 	}
 	if (somebody_waits(l))
 		arm(m, l);
+}
+
+/* Whatever can go over a link in this cycle goes. */
+static inline void go(struct sim_domain *m, struct sim_link *l)
+{
+	if (!l->armed)
+		go_now(m, l);
 }
 
 static void want(struct sim_domain *m, struct sim_link *l, struct sim_message *x)

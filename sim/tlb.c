@@ -46,7 +46,7 @@ static uint32_t find(const struct sim_pages *p, uint64_t page)
 	uint32_t k = 0;
 
 	if (p->sets == 1)
-		return find_in_one(p, (uint32_t)page);
+		return p->kind[page % SIM_PAGE_KINDS] ? find_in_one(p, (uint32_t)page) : p->ways;
 	while (k < p->ways && set[(uint64_t)k * p->sets] && set[(uint64_t)k * p->sets] != page)
 		k++;
 	return k < p->ways && set[(uint64_t)k * p->sets] ? k : p->ways;
@@ -79,13 +79,23 @@ static bool pages_find(struct sim_pages *p, uint64_t page)
 	return true;
 }
 
+/* Where the page that was used least stands, or a free way; of one set it is counted no more. */
+static uint32_t last_way(struct sim_pages *p, const uint32_t *set)
+{
+	uint32_t k = p->ways - 1;
+
+	if (p->sets > 1)
+		for (k = 0; k < p->ways - 1 && set[(uint64_t)k * p->sets];)
+			k++;
+	else if (set[k])
+		p->kind[set[k] % SIM_PAGE_KINDS]--;
+	return k;
+}
+
 static void pages_add(struct sim_pages *p, uint64_t page)
 {
-	uint32_t *set = first_way(p, page), k = 0;
-
-	while (k < p->ways - 1 && set[(uint64_t)k * p->sets])
-		k++;
-	put_first(p, page, k);
+	put_first(p, page, last_way(p, first_way(p, page)));
+	p->kind[page % SIM_PAGE_KINDS] += p->sets == 1;
 }
 
 static void pages_remove(struct sim_pages *p, uint64_t page)
@@ -94,9 +104,16 @@ static void pages_remove(struct sim_pages *p, uint64_t page)
 
 	if (k == p->ways)
 		return;
+	p->kind[page % SIM_PAGE_KINDS] -= p->sets == 1;
 	for (; k < p->ways - 1; k++)
 		set[(uint64_t)k * p->sets] = set[(uint64_t)(k + 1) * p->sets];
 	set[(uint64_t)k * p->sets] = 0;
+}
+
+void sim_pages_clear(struct sim_pages *p)
+{
+	memset(p->page, 0, (size_t)p->sets * p->ways * sizeof *p->page);
+	memset(p->kind, 0, sizeof p->kind);
 }
 
 int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c)

@@ -17,12 +17,18 @@ extern "C" {
 struct sim_gpu;
 struct sim_tlb;
 
+enum { SIM_PAGE_KINDS = 128 };
+
 /* Pages in sets, the last used first. */
 struct sim_pages {
 	uint32_t *page; /* way 0 of each set, then way 1 of each ...; 0: none */
 	uint32_t sets, ways;
 	struct sim_divisor by_sets;
+	uint16_t kind[SIM_PAGE_KINDS]; /* of one set: pages that are alike: mostly none is */
 };
+
+/* sim_pages_clear - none is known. */
+void sim_pages_clear(struct sim_pages *p);
 
 /* A page that a TLB has asked for. */
 struct sim_tlb_miss {
