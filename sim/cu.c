@@ -242,24 +242,35 @@ static bool may_pass(struct sim_domain *m, struct sim_slot *s)
 	return false;
 }
 
-static void step(struct sim_domain *m, struct sim_event *e)
+/* Of an instruction that a unit takes and that nothing stands in the way of. */
+static inline void compute(struct sim_domain *m, struct sim_slot *s)
 {
-	struct sim_slot *s = (struct sim_slot *)(void *)e;
 	const struct sim_config *c = m->config;
 	struct sim_cu *cu = s->cu;
 
+	if (s->op.kind == SIM_OP_VALU)
+		issue(m, s, &cu->simd_free[s->simd], c->valu_issue, c->valu_cycles);
+	else if (s->op.kind == SIM_OP_LDS)
+		issue(m, s, &cu->lds_free, 1, c->lds_cycles);
+	else
+		issue(m, s, &cu->salu_free, 1, c->salu_cycles);
+}
+
+/* Apart, because most steps need none of it. */
+static __attribute__((noinline)) void step_any(struct sim_domain *m, struct sim_slot *s)
+{
 	if (!s->left && !fetch(m, s))
 		return;
 	switch (s->op.kind) {
-	case SIM_OP_VALU: issue(m, s, &cu->simd_free[s->simd], c->valu_issue, c->valu_cycles); break;
-	case SIM_OP_SALU: issue(m, s, &cu->salu_free, 1, c->salu_cycles); break;
-	case SIM_OP_LDS: issue(m, s, &cu->lds_free, 1, c->lds_cycles); break;
+	case SIM_OP_VALU:
+	case SIM_OP_SALU:
+	case SIM_OP_LDS: compute(m, s); break;
 	case SIM_OP_LOAD:
 	case SIM_OP_STORE: sim_vmem_issue(m, s); break;
 	case SIM_OP_SCALAR: scalar(m, s); break;
 	case SIM_OP_WAIT:
 		if (may_pass(m, s))
-			issue(m, s, &cu->salu_free, 1, c->salu_cycles);
+			compute(m, s);
 		break;
 	case SIM_OP_BARRIER: barrier(m, s); break;
 	case SIM_OP_END:
@@ -267,6 +278,16 @@ static void step(struct sim_domain *m, struct sim_event *e)
 			end(m, s);
 		break;
 	}
+}
+
+static void step(struct sim_domain *m, struct sim_event *e)
+{
+	struct sim_slot *s = (struct sim_slot *)(void *)e;
+
+	if (s->left && s->op.kind <= SIM_OP_LDS)
+		compute(m, s);
+	else
+		step_any(m, s);
 }
 
 /* A free slot on the vector unit with the fewest wavefronts. */

@@ -203,15 +203,19 @@ static void count_room(struct sim_domain *m, struct sim_link *l, uint32_t channe
 		sim_clock_at(&m->clock, &r->event, r->room[r->first].cycle, room_again);
 }
 
-static bool has_credits(struct sim_domain *m, struct sim_link *l, const struct sim_message *x)
+/* There seems to be no room: is there by now? */
+static bool look_for_credits(struct sim_domain *m, struct sim_link *l, const struct sim_message *x)
 {
-	if (l->sink || l->credits[x->channel] >= x->flits)
-		return true;
 	if (l->far)
 		count_room(m, l, x->channel, x->flits);
 	else
 		watch(m, l, x->channel);
 	return l->credits[x->channel] >= x->flits;
+}
+
+static inline bool has_credits(struct sim_domain *m, struct sim_link *l, const struct sim_message *x)
+{
+	return l->sink || l->credits[x->channel] >= x->flits || look_for_credits(m, l, x);
 }
 
 static struct sim_message *choose(struct sim_domain *m, struct sim_link *l)

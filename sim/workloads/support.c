@@ -136,15 +136,26 @@ int sim_buffers(struct sim_memory *memory, const char *workload, const struct si
 
 /* ---- sparse matrices ---- */
 
-static int ascending(const void *a, const void *b)
+/* By digits of 11 bits, the lowest first; spare has room for as many. Places are below cells. */
+static void sort_places(uint64_t *place, uint64_t *spare, uint64_t entries, uint64_t cells)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	enum { BITS = 11, DIGITS = 1 << BITS };
 
-	return (x > y) - (x < y);
+	for (uint32_t shift = 0; shift < 64 && (cells - 1) >> shift; shift += BITS) {
+		uint64_t at[DIGITS + 1] = {0};
+
+		for (uint64_t k = 0; k < entries; k++)
+			at[(place[k] >> shift) % DIGITS + 1]++;
+		for (uint32_t d = 0; d < DIGITS; d++)
+			at[d + 1] += at[d];
+		for (uint64_t k = 0; k < entries; k++)
+			spare[at[(place[k] >> shift) % DIGITS]++] = place[k];
+		memcpy(place, spare, entries * sizeof *place);
+	}
 }
 
 /* Draw until all places are different. */
-static void draw_places(uint64_t *place, uint64_t entries, uint64_t cells, uint64_t *random)
+static void draw_places(uint64_t *place, uint64_t *spare, uint64_t entries, uint64_t cells, uint64_t *random)
 {
 	uint64_t have = 0;
 
@@ -153,7 +164,7 @@ static void draw_places(uint64_t *place, uint64_t entries, uint64_t cells, uint6
 
 		for (uint64_t k = have; k < entries; k++)
 			place[k] = sim_random_below(random, cells);
-		qsort(place, entries, sizeof *place, ascending);
+		sort_places(place, spare, entries, cells);
 		for (uint64_t k = 0; k < entries; k++)
 			if (!kept || place[kept - 1] != place[k])
 				place[kept++] = place[k];
@@ -188,7 +199,7 @@ static void place_entries(struct sim_csr *m, const uint64_t *place, uint64_t *ra
 
 int sim_csr_random(struct sim_csr *m, uint32_t rows, uint64_t entries, int normal, uint64_t *random)
 {
-	uint64_t *place = (uint64_t *)malloc((entries + 1) * sizeof *place);
+	uint64_t *place = (uint64_t *)malloc((2 * entries + 1) * sizeof *place);
 
 	m->rows = rows;
 	m->entries = entries;
@@ -200,7 +211,7 @@ int sim_csr_random(struct sim_csr *m, uint32_t rows, uint64_t entries, int norma
 		sim_csr_fini(m);
 		return -GN_ENOMEM;
 	}
-	draw_places(place, entries, (uint64_t)rows * rows, random);
+	draw_places(place, place + entries, entries, (uint64_t)rows * rows, random);
 	place_entries(m, place, random);
 	free(place);
 	if (!normal || !normalise(m))
