@@ -60,7 +60,9 @@ static uint32_t needed(const struct sim_domain *m, const struct sim_access *a)
 {
 	if (a->write)
 		return a->whole ? 0 : SIM_ALL_WORDS;
-	return a->fine && m->config->fine_l2 ? sim_widen(a->words, m->config->granularity) : SIM_ALL_WORDS;
+	if (!a->fine || !m->config->fine_l2)
+		return SIM_ALL_WORDS;
+	return sim_widen(a->words, m->config->granularity);
 }
 
 static void hit(struct sim_domain *m, struct sim_bank *b, struct sim_access *a, struct sim_way *w)

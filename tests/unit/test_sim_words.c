@@ -10,7 +10,7 @@ enum { LINES = 20, AT_HOME = 1, NEAR = 0, FAR = 2 };
 #define WHOLE (~0ull)
 
 /* The wavefront of each GPU touches these bytes of every line of a buffer; 0: it does nothing. */
-struct touch {
+struct touched {
 	struct sim_buffer buffer;
 	enum sim_op_kind kind;
 	uint64_t bytes[4];
@@ -18,7 +18,7 @@ struct touch {
 
 static void touch_kernel(struct sim_wave *w, const void *arguments)
 {
-	const struct touch *t = (const struct touch *)arguments;
+	const struct touched *t = (const struct touched *)arguments;
 	struct sim_line line[LINES];
 
 	for (uint32_t k = 0; k < LINES; k++) {
@@ -35,7 +35,7 @@ static struct sim_stats touch(struct sim_buffer buffer, enum sim_op_kind kind, u
                               uint32_t other, uint64_t bytes_of_other)
 {
 	struct sim_stats before = fixture.machine->stats, s;
-	struct touch t;
+	struct touched t;
 
 	memset(&t, 0, sizeof t);
 	t.buffer = buffer;
