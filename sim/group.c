@@ -5,122 +5,49 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/*
- * Behind a guard page lies a stack, at its top the wavefront: so that the pages which a short kernel touches
- * are two. The stride is odd in pages and the top moves by some lines from one to the next; else their hot
- * lines would fall into the same few sets of the host's caches.
- */
-enum {
-	PAGE = 4096,
-	LINE = 64,
-#if SIMT_ASAN || SIMT_TSAN
-	STACK_PAGES = 64, /* frames are larger there */
-#else
-	STACK_PAGES = 6, /* 16 KiB for the kernel, and the wavefront */
-#endif
-	STRIDE = (1 + STACK_PAGES) * PAGE,
-	COLOURS = PAGE / 2 / LINE,
-	A_SLAB = 256,
-	GUARDS = 64 /* a GPU: all wavefronts run the same kernel, and a guard costs a system call */
-};
+/* Wavefronts lie close together, in large pages, an odd number of lines apart. */
+enum { LINE = 64, A_BLOCK = 2 << 20, WAVE = ((sizeof(struct sim_wave) + LINE - 1) / LINE | 1) * LINE };
 
-struct sim__slab {
-	struct sim__slab *older;
+struct sim__block {
+	struct sim__block *older;
 	char *memory;
 	uint32_t used;
-	struct sim_wave *wave[A_SLAB];
 };
 
-/* ---- fibers ---- */
+/* ---- all of them ---- */
 
-void sim__wave_leave(struct sim_wave *w)
+static struct sim__block *block_new(struct sim_waves *waves)
 {
-	SIMT__RELEASE(w);
-	simt__context_switch(&w->context, &w->waves->host);
-	SIMT__ACQUIRE(w);
-}
+	struct sim__block *b = (struct sim__block *)calloc(1, sizeof *b);
 
-static void resume(struct sim_wave *w)
-{
-	w->read = w->written = 0;
-	simt__context_adopt(&w->waves->host);
-	SIMT__RELEASE(w);
-	simt__context_switch(&w->waves->host, &w->context);
-	SIMT__ACQUIRE(w);
-}
-
-static void body(struct simt__context *self)
-{
-	struct sim_wave *w = (struct sim_wave *)self;
-
-	SIMT__ACQUIRE(w);
-	for (;;) { /* one kernel behind the other */
-		const struct sim_launch *l = w->group->launch;
-
-		w->state = SIM__MIDDLE;
-		l->kernel(w, l->arguments);
-		if (w->written == SIM__WORDS)
-			sim__wave_leave(w);
-		w->word[w->written++] = SIM_OP_END;
-		w->state = SIM__ENDED;
-		sim__wave_leave(w);
-	}
-}
-
-static struct sim__slab *slab_new(struct sim_waves *waves)
-{
-	struct sim__slab *s = (struct sim__slab *)calloc(1, sizeof *s);
-
-	if (!s)
+	if (!b)
 		return NULL;
-	s->memory = (char *)mmap(NULL, (size_t)STRIDE * A_SLAB, PROT_READ | PROT_WRITE,
-	                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (s->memory == (char *)MAP_FAILED) {
-		free(s);
+	b->memory = (char *)aligned_alloc(A_BLOCK, A_BLOCK);
+	if (!b->memory) {
+		free(b);
 		return NULL;
 	}
-	s->older = waves->slabs;
-	waves->slabs = s;
-	return s;
+	madvise(b->memory, A_BLOCK, MADV_HUGEPAGE);
+	b->older = waves->blocks;
+	waves->blocks = b;
+	return b;
 }
 
 static struct sim_wave *wave_new(struct sim_waves *waves)
 {
-	struct sim__slab *s = waves->slabs;
+	struct sim__block *b = waves->blocks;
 	struct sim_wave *w;
-	char *guard, *top, *low;
 
-	if (!s || s->used == A_SLAB)
-		s = slab_new(waves);
-	if (!s)
+	if (!b || b->used == A_BLOCK / WAVE)
+		b = block_new(waves);
+	if (!b)
 		return NULL;
-	guard = s->memory + (size_t)s->used * STRIDE;
-	/* a guard takes two of the 65,530 mappings that Linux allows a process: each GPU has some */
-	if (waves->guards < GUARDS && mprotect(guard, PAGE, PROT_NONE))
-		return NULL;
-	waves->guards += waves->guards < GUARDS;
-	top = guard + STRIDE - (size_t)(s->used * 5 % COLOURS) * LINE;
-	w = (struct sim_wave *)(top - (sizeof *w + LINE - 1) / LINE * LINE);
-	s->wave[s->used++] = w;
+	w = (struct sim_wave *)(void *)(b->memory + (size_t)b->used++ * WAVE);
+	w->stack = NULL;
 	w->waves = waves;
 	w->state = SIM__FRESH;
-	low = guard + PAGE;
-	simt__context_init(&w->context, low, (size_t)((char *)w - low), body);
 	return w;
 }
-
-/* A kernel that was left in the middle goes no further: its fiber begins anew. */
-static void wave_restart(struct sim_wave *w)
-{
-	struct simt__context *c = &w->context;
-
-	simt__context_adopt(&w->waves->host);
-	simt__context_fini(c, &w->waves->host, w);
-	simt__context_init(c, (void *)(uintptr_t)c->low, (size_t)((const char *)w - (const char *)c->low),
-	                   body);
-}
-
-/* ---- all of them ---- */
 
 int sim_waves_create(struct sim_waves **waves)
 {
@@ -128,24 +55,17 @@ int sim_waves_create(struct sim_waves **waves)
 	return *waves ? 0 : -GN_ENOMEM;
 }
 
-static void slab_free(struct sim_waves *waves, struct sim__slab *s)
-{
-	for (uint32_t k = 0; k < s->used; k++)
-		simt__context_fini(&s->wave[k]->context, &waves->host, s->wave[k]);
-	munmap(s->memory, (size_t)STRIDE * A_SLAB);
-	free(s);
-}
-
 void sim_waves_destroy(struct sim_waves *waves)
 {
 	if (!waves)
 		return;
-	simt__context_adopt(&waves->host);
-	while (waves->slabs) {
-		struct sim__slab *s = waves->slabs;
+	sim__stacks_free(waves);
+	while (waves->blocks) {
+		struct sim__block *b = waves->blocks;
 
-		waves->slabs = s->older;
-		slab_free(waves, s);
+		waves->blocks = b->older;
+		free(b->memory);
+		free(b);
 	}
 	while (waves->groups) {
 		struct sim_group *g = waves->groups;
@@ -169,8 +89,8 @@ static struct sim_wave *wave_get(struct sim_waves *waves)
 
 static void wave_put(struct sim_wave *w)
 {
-	if (w->state == SIM__MIDDLE || w->state == SIM__FAILED)
-		wave_restart(w);
+	if (w->stack)
+		sim__wave_stop(w);
 	w->next = w->waves->wave;
 	w->waves->wave = w;
 }
@@ -328,8 +248,9 @@ int sim_wave_next(struct sim_wave *w, struct sim_op *op, struct gn_error *error)
 	uint64_t head;
 
 	if (w->read == w->written) {
-		if (w->state != SIM__FAILED)
-			resume(w);
+		if (w->state != SIM__FAILED && sim__wave_resume(w))
+			return gn_error_set(error, -GN_ENOMEM, "out of memory for a wavefront of %s",
+			                    w->group->launch->name);
 		if (w->read == w->written)
 			return failed(w, error);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wave_state.h - a wavefront that runs: what group.c (fibers, taking instructions) and wave.c (making them)
- * share.
+ * wave_state.h - a wavefront that runs: what wave_stack.c (fibers), group.c (taking instructions) and wave.c
+ * (making them) share.
  */
 #ifndef SIM_WAVE_STATE_H
 #define SIM_WAVE_STATE_H
@@ -40,7 +40,7 @@ struct sim__fault {
  * and its lines, two words each.
  */
 struct sim_wave {
-	struct simt__context context; /* first: what a fiber's body is given */
+	struct sim__stack *stack; /* of a kernel that has begun and not ended; NULL: it needs none */
 	struct sim_waves *waves;
 	struct sim_group *group;
 	struct sim_wave *next; /* free ones */
@@ -66,11 +66,20 @@ struct sim_group {
 	uint32_t lds_room;
 };
 
+/* The fiber of a kernel. Lies at the top of its stack. */
+struct sim__stack {
+	struct simt__context context; /* first: what a fiber's body is given */
+	struct sim_wave *wave;        /* whose kernel it runs */
+	struct sim__stack *next;      /* free ones */
+};
+
 struct sim_waves {
 	struct simt__context host; /* of the timing model */
-	struct sim__slab *slabs;
-	uint32_t guards;       /* of stacks, at most GUARDS */
-	struct sim_wave *wave; /* free */
+	struct sim__slab *slabs;   /* of stacks */
+	struct sim__block *blocks; /* of wavefronts */
+	uint32_t guards;           /* of stacks, at most GUARDS */
+	struct sim__stack *stack;  /* free */
+	struct sim_wave *wave;     /* free */
 	struct sim_group *group;
 	struct sim_group *groups;             /* all */
 	struct sim_line line[SIM_MOST_LINES]; /* of the instruction that is being made */
@@ -79,6 +88,14 @@ struct sim_waves {
 
 /* sim__wave_leave - from a fiber: its instructions are to be taken. Returns when all are. */
 void sim__wave_leave(struct sim_wave *w);
+
+/* sim__wave_resume - until it leaves or ends: there are instructions to take. Returns 0 or -GN_ENOMEM. */
+int sim__wave_resume(struct sim_wave *w);
+
+/* sim__wave_stop - a kernel that was left in the middle goes no further: its fiber begins anew. */
+void sim__wave_stop(struct sim_wave *w);
+
+void sim__stacks_free(struct sim_waves *waves);
 
 #ifdef __cplusplus
 }
