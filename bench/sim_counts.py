@@ -89,7 +89,7 @@ def words_in_l2(sim):
         for name in ("lines", "words"):
             run = sim(workload, size, ["dualopt.conf"], [f"dualopt.fine_l2={'yes' if name == 'words' else 'no'}"], "coalesce")
             row[name] = {k: run[k] for k in ("kernel_cycles", "l2_hits", "l2_misses", "l2_merges", "l2_word_misses", "l2_fetched_words", "dram_reads")}
-            row[name]["hit_percent"] = round(100 * run["l2_hits"] / run["l2_lookups"], 2)
+            row[name]["l2_hit_share"] = round(run["l2_hits"] / run["l2_lookups"], 4)
         row["lines over words"] = row["words"]["kernel_cycles"] / row["lines"]["kernel_cycles"]
         yield row
 
