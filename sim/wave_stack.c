@@ -35,21 +35,24 @@ struct sim__slab {
 
 void sim__wave_leave(struct sim_wave *w)
 {
-	SIMT__RELEASE(w);
-	simt__context_switch(&w->stack->context, &w->waves->host);
-	SIMT__ACQUIRE(w);
+	/* behind the end of a kernel the stack is no more the wavefront's, which may be gone */
+	struct simt__context *host = &w->waves->host;
+	struct sim__stack *s = w->stack;
+
+	SIMT__RELEASE(s);
+	simt__context_switch(&s->context, host);
+	SIMT__ACQUIRE(s);
 }
 
 static void body(struct simt__context *self)
 {
-	const struct sim__stack *s = (const struct sim__stack *)self;
+	struct sim__stack *s = (struct sim__stack *)self;
 
+	SIMT__ACQUIRE(s);
 	for (;;) { /* one kernel behind the other */
 		struct sim_wave *w = s->wave;
-		const struct sim_launch *l;
+		const struct sim_launch *l = w->group->launch;
 
-		SIMT__ACQUIRE(w);
-		l = w->group->launch;
 		w->state = SIM__MIDDLE;
 		l->kernel(w, l->arguments);
 		if (w->written == SIM__WORDS)
@@ -122,7 +125,7 @@ void sim__wave_stop(struct sim_wave *w)
 	struct simt__context *c = &w->stack->context;
 
 	simt__context_adopt(&w->waves->host);
-	simt__context_fini(c, &w->waves->host, w);
+	simt__context_fini(c, &w->waves->host, w->stack);
 	simt__context_init(c, (void *)(uintptr_t)c->low,
 	                   (size_t)((const char *)w->stack - (const char *)c->low), body);
 	stack_put(w);
@@ -137,9 +140,9 @@ int sim__wave_resume(struct sim_wave *w)
 	w->stack->wave = w;
 	w->read = w->written = 0;
 	simt__context_adopt(&w->waves->host);
-	SIMT__RELEASE(w);
+	SIMT__RELEASE(w->stack);
 	simt__context_switch(&w->waves->host, &w->stack->context);
-	SIMT__ACQUIRE(w);
+	SIMT__ACQUIRE(w->stack);
 	if (w->state == SIM__ENDED)
 		stack_put(w);
 	return 0;
