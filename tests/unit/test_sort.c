@@ -14,17 +14,17 @@
 
 #include "sort/sort.h"
 
-struct way {
+struct sort_way {
 	unsigned warp_width;
 	uint32_t page_bytes; /* 0: direct */
 	uint64_t frames;
 };
 
-static const struct way ways[] = {{1, 512, 16},   {8, 512, 16},  {32, 512, 40}, {32, 4096, 64},
-                                  {8, 512, 4096}, {1, 4096, 16}, {1, 0, 0},     {32, 0, 0}};
+static const struct sort_way sort_ways[] = {{1, 512, 16},   {8, 512, 16},  {32, 512, 40}, {32, 4096, 64},
+                                            {8, 512, 4096}, {1, 4096, 16}, {1, 0, 0},     {32, 0, 0}};
 
 /* EACH: of the sizes and kinds, one of so many is run. */
-enum { WAYS = few_or_all(2, sizeof ways / sizeof *ways), EACH = few_or_all(5, 1) };
+enum { WAYS = few_or_all(2, sizeof sort_ways / sizeof *sort_ways), EACH = few_or_all(5, 1) };
 
 struct far {
 	struct far_base base;
@@ -46,7 +46,7 @@ static void open_array(struct far *f, struct gn_array *array, unsigned place, ui
 }
 
 /* Three arrays side by side in a store, each from a page on. uri NULL: host memory. */
-static void open_far(struct far *f, const struct way *w, const char *uri, uint64_t count,
+static void open_far(struct far *f, const struct sort_way *w, const char *uri, uint64_t count,
                      enum gn_sort_type type)
 {
 	const uint32_t key_bytes = gn_sort_key_bytes(type);
@@ -90,7 +90,7 @@ static char *make_keys(unsigned kind, uint64_t count, uint32_t key_bytes)
 /* ---- one sort ---- */
 
 struct job {
-	const struct way *way;
+	const struct sort_way *way;
 	enum gn_sort_type type;
 	uint64_t count, room;
 	unsigned in_place, hold;
@@ -124,7 +124,7 @@ static void check_keys(const struct job *job, const char *keys, const char *want
 	for (uint64_t i = 0; i < job->count; i++)
 		if (memcmp(got + i * key_bytes, want + i * key_bytes, key_bytes))
 			fail_msg("way %u, type %u, %llu keys with room for %llu: key %llu is wrong",
-			         (unsigned)(job->way - ways), (unsigned)job->type,
+			         (unsigned)(job->way - sort_ways), (unsigned)job->type,
 			         (unsigned long long)job->count, (unsigned long long)job->room,
 			         (unsigned long long)i);
 	close_far(&f);
@@ -152,9 +152,9 @@ static void sizes_around_pages_and_runs(void **state)
 	(void)state;
 	for (unsigned w = 0; w < WAYS; w++)
 		for (unsigned k = w % 4;
-		     k<sizeof counts / sizeof *counts; k += ways[w].warp_width> 8 ? 4 : 2) {
+		     k<sizeof counts / sizeof *counts; k += sort_ways[w].warp_width> 8 ? 4 : 2) {
 			const enum gn_sort_type type = k % 4 > 1 ? GN_SORT_U32 : GN_SORT_U64;
-			const struct job job = {&ways[w], type, counts[k], 1024 + k, k % 3 == 0, 0};
+			const struct job job = {&sort_ways[w], type, counts[k], 1024 + k, k % 3 == 0, 0};
 
 			check(&job, RANDOM);
 		}
@@ -166,7 +166,7 @@ static void every_type_and_kind_of_keys(void **state)
 	for (unsigned type = GN_SORT_U32; type <= GN_SORT_F64; type++)
 		for (unsigned kind = 0; kind < KINDS; kind += EACH) {
 			const struct job job = {
-			    &ways[kind % 2], (enum gn_sort_type)type, 5001, 1024, type % 2, 0};
+			    &sort_ways[kind % 2], (enum gn_sort_type)type, 5001, 1024, type % 2, 0};
 
 			check(&job, kind);
 		}
@@ -175,9 +175,9 @@ static void every_type_and_kind_of_keys(void **state)
 /* 128 runs, in memory for 1 of 200 keys, through a cache of 16 pages. */
 static void far_more_keys_than_memory(void **state)
 {
-	const struct job narrow = {&ways[0], GN_SORT_U32, 100003 / EACH, 800, 1, 0};
-	const struct job skewed = {&ways[1], GN_SORT_I64, 50021 / EACH, 704, 0, 0};
-	const struct job equal = {&ways[6], GN_SORT_U64, 60000 / EACH, 512, 0, 0};
+	const struct job narrow = {&sort_ways[0], GN_SORT_U32, 100003 / EACH, 800, 1, 0};
+	const struct job skewed = {&sort_ways[1], GN_SORT_I64, 50021 / EACH, 704, 0, 0};
+	const struct job equal = {&sort_ways[6], GN_SORT_U64, 60000 / EACH, 512, 0, 0};
 
 	(void)state;
 	check(&narrow, RANDOM);
@@ -192,8 +192,8 @@ static void without_frames_the_keys_are_right(void **state)
 {
 	(void)state;
 	for (unsigned w = 0; w < 3; w += EACH) {
-		const struct job narrow = {&ways[w], GN_SORT_F32, 300, 128, 0, 1};
-		const struct job wide = {&ways[w], GN_SORT_I64, 150, 64, 0, 1};
+		const struct job narrow = {&sort_ways[w], GN_SORT_F32, 300, 128, 0, 1};
+		const struct job wide = {&sort_ways[w], GN_SORT_I64, 150, 64, 0, 1};
 
 		check(&narrow, RANDOM);
 		check(&wide, RANDOM);
@@ -210,8 +210,8 @@ static void order_of_numbers_with_a_sign(void **state)
 	                                 0xc0000000, 0x80000001, 0x40000000, 0xffc00000};
 	static const int32_t signed_sorted[] = {INT32_MIN, -2, -1, 0, 1, INT32_MAX};
 	static const int32_t signed_mixed[] = {1, -1, INT32_MAX, INT32_MIN, 0, -2};
-	const struct job real = {&ways[0], GN_SORT_F32, 12, 100, 0, 0};
-	const struct job whole = {&ways[0], GN_SORT_I32, 6, 100, 0, 0};
+	const struct job real = {&sort_ways[0], GN_SORT_F32, 12, 100, 0, 0};
+	const struct job whole = {&sort_ways[0], GN_SORT_I32, 6, 100, 0, 0};
 
 	(void)state;
 	check_keys(&real, (const char *)mixed, (const char *)sorted);
@@ -225,7 +225,7 @@ static void order_of_numbers_with_a_sign(void **state)
 /* Whole pages are not fetched before they are written; buckets share a page with the next at most. */
 static void keys_move_twice(void **state)
 {
-	const struct way w = {1, 512, 128};
+	const struct sort_way w = {1, 512, 128};
 	const uint64_t count = 100000, bytes = count * 4;
 	char *keys = make_keys(RANDOM, count, 4);
 	struct gn_cache_info info;
@@ -286,7 +286,7 @@ static void what_cannot_work_is_refused(void **state)
 	assert_non_null(strstr(error.text, "hold 1024 of 1048576 keys"));
 	assert_non_null(strstr(error.text, "give 32768 bytes"));
 	must(gn_sort_plan_make(&p, 1 << 20, 8, 32768, 512, &error));
-	open_far(&f, &ways[0], NULL, 100, GN_SORT_U32);
+	open_far(&f, &sort_ways[0], NULL, 100, GN_SORT_U32);
 	must(gn_sort_plan_make(&f.sort.plan, 100, 4, 4096, 512, &error));
 	gn_array_destroy(&f.sort.to, f.base.machine);
 	open_array(&f, &f.sort.to, 2, 99, 4);
@@ -305,7 +305,7 @@ static void what_cannot_be_read_is_said(void **state)
 	(void)state;
 	assert_true(fd >= 0 && !ftruncate(fd, 3 * 40960));
 	snprintf(uri, sizeof uri, "file:%s", path);
-	open_far(&f, &ways[5], uri, 10240, GN_SORT_U32);
+	open_far(&f, &sort_ways[5], uri, 10240, GN_SORT_U32);
 	must(gn_sort_plan_make(&f.sort.plan, 10240, 4, 16384, 4096, &error));
 	assert_false(ftruncate(fd, 4096));
 	assert_int_not_equal(gn_sort_run(f.base.machine, &f.sort, &result, &error), 0);
