@@ -328,6 +328,30 @@ static uint32_t apply_packet(struct gn_net *net, uint32_t class_, int *stuck)
 	return done;
 }
 
+/* Hand a plain packet to the kernel. Returns as apply_packet. */
+static uint32_t pass_plain(struct gn_net *net, uint32_t class_, int *stuck)
+{
+	struct gn_intake *in = &net->intake[class_];
+	const struct gn_packet *packet = in->packet;
+	const uint32_t messages = packet->words / 2;
+	/* the kernel reads a packet that is handed over in memory that all machines of the process reach */
+	struct gn_parcel *parcel = net->transport->copies ? NULL : in->parcel;
+
+	*stuck = !gn__device_take_plain(net, packet, parcel);
+	if (*stuck)
+		return 0;
+	if (parcel)
+		in->parcel = NULL;
+	close_packet(net, in);
+	return messages;
+}
+
+static int is_plain(const struct gn_net *net, const struct gn_packet *packet)
+{
+	return net->device && packet->form & GN_PACKET_PLAIN && packet->class_ == GN_REQUESTS &&
+	       packet->words % 2 == 0;
+}
+
 /*
  * Returns an accepted packet with its messages decompressed. NULL: they are damaged, or there is no memory
  * for them.
@@ -350,8 +374,9 @@ static const struct gn_packet *open_packet(struct gn_net *net, struct gn_intake 
 static int is_wanted(struct gn_net *net, const struct gn_intake *in, uint32_t class_,
                      const struct gn_parcel *p)
 {
-	const struct gn_packet_wanted wanted = {net->transport->session, class_, p->peer, net->route.node,
-	                                        in->sequence[p->peer]};
+	const struct gn_packet_wanted wanted = {
+	    net->transport->session, class_, p->peer, net->route.node, in->sequence[p->peer],
+	    !net->transport->copies};
 	struct gn_error error;
 
 	if (!gn_packet_check(p->packet, p->bytes, &wanted, &error))
@@ -393,7 +418,9 @@ uint32_t gn__receive(struct gn_net *net)
 		while (!stuck && turn < GN_RULE_APPLIED &&
 		       (net->intake[class_].packet || next_packet(net, class_)))
 			if (net->intake[class_].packet)
-				turn += apply_packet(net, class_, &stuck);
+				turn += is_plain(net, net->intake[class_].packet)
+				            ? pass_plain(net, class_, &stuck)
+				            : apply_packet(net, class_, &stuck);
 		applied += turn;
 	}
 	return applied;

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The jobs of the last ring read tails; those of the others, which are the teams', apply messages. */
-enum { TAILS_RING = GN_DEVICE_RINGS - 1 };
-
-static uint32_t ring_of(uint32_t source)
+/* The ring for the jobs of a packet. The jobs of the ring behind those of the teams read tails. */
+static uint32_t ring_of(const struct gn_device *d, const struct gn_packet *packet)
 {
-	return source % GN_DEVICE_TEAMS;
+	return (packet->source * (GN_SORT_MOST_STREAMS + 1u) + (packet->form & GN_PACKET_STREAM)) % d->teams;
 }
 
 static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, uint32_t ticket)
@@ -20,29 +18,41 @@ static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, ui
 
 /* ---- the kernel ---- */
 
-int gn__device_create(struct gn_net *net, struct gn_error *error)
+static int device_memory(struct gn_net *net, struct gn_error *error)
 {
-	const size_t bytes = sizeof(struct gn_device_job) * GN_DEVICE_RINGS * GN_DEVICE_DEPTH;
-	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * GN_DEVICE_TEAMS;
-	int rc;
+	struct gn_device *d = net->device;
+	const size_t bytes = sizeof(struct gn_device_job) * (d->teams + 1) * GN_DEVICE_DEPTH;
+	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * d->teams;
 
-	net->device = (struct gn_device *)calloc(1, sizeof *net->device);
-	if (!net->device)
-		return gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
-	rc = gn__resident_open(&net->device->kernel, net, error);
-	if (rc)
-		return rc;
-	net->device->job =
-	    (struct gn_device_job *)simt_alloc(net->device->kernel.machine, bytes, SIMT_PINNED);
-	if (!net->device->job)
+	d->job = (struct gn_device_job *)simt_alloc(d->kernel.machine, bytes, SIMT_PINNED);
+	if (!d->job)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "cannot allocate %zu MiB of pinned host memory for node %u", bytes >> 20,
 		                    net->route.node);
-	net->device->near = (uint64_t *)simt_alloc(net->device->kernel.machine, near, SIMT_DEVICE);
-	if (!net->device->near)
+	d->near = (uint64_t *)simt_alloc(d->kernel.machine, near, SIMT_DEVICE);
+	if (!d->near)
 		return gn_error_set(error, -GN_ENOMEM, "cannot allocate %zu KiB of device memory for node %u",
 		                    near >> 10, net->route.node);
 	return 0;
+}
+
+int gn__device_create(struct gn_net *net, struct gn_error *error)
+{
+	struct gn_device *d = (struct gn_device *)calloc(1, sizeof *d);
+	struct simt_info info;
+	int rc;
+
+	net->device = d;
+	if (d)
+		d->under_way = (uint32_t *)calloc(net->route.nodes, sizeof *d->under_way);
+	if (!d || !d->under_way)
+		return gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
+	rc = gn__resident_open(&d->kernel, net, error);
+	if (rc)
+		return rc;
+	simt_describe(d->kernel.machine, &info);
+	d->teams = info.is_cuda ? GN_DEVICE_TEAMS : GN_DEVICE_CPU_TEAMS;
+	return device_memory(net, error);
 }
 
 void gn__device_destroy(struct gn_net *net)
@@ -56,17 +66,26 @@ void gn__device_destroy(struct gn_net *net)
 		simt_free(d->kernel.machine, d->near);
 	}
 	gn__resident_close(&d->kernel);
+	free(d->under_way);
 	free(d);
 }
 
 int gn__device_start(struct gn_net *net)
 {
 	struct gn_device *d = net->device;
-	const struct gn_device_args a = {net->view, d->job, d->near};
+	struct gn_device_args a;
+	struct simt_grid grid = {d->teams + 1, 0, gn__device_shared_bytes(net->route.nodes)};
 	struct simt_info info;
 	uint32_t warps;
-	struct simt_grid grid = {GN_DEVICE_RINGS, 0, gn__device_shared_bytes()};
 
+	memset(&a, 0, sizeof a);
+	a.net = net->view;
+	a.job = d->job;
+	a.near = d->near;
+	a.teams = d->teams;
+	if (net->sort)
+		a.sort = net->sort->args;
+	grid.blocks += a.sort.streams;
 	simt_describe(d->kernel.machine, &info);
 	warps = info.is_cuda ? GN_DEVICE_MOST_WARPS : info.warp_width > 8 ? 1 : GN_DEVICE_CPU_WARPS;
 	grid.block_threads = info.warp_width * warps;
@@ -123,12 +142,49 @@ void gn__device_stop(struct gn_net *net)
 
 	if (!d->kernel.started)
 		return;
-	for (uint32_t k = 0; k < GN_DEVICE_RINGS; k++)
+	for (uint32_t k = 0; k < d->teams + 1; k++)
 		end_ring(d, k, deadline);
 	gn__resident_wait(&d->kernel, net);
 }
 
-/* ---- messages ---- */
+/* ---- packets and messages ---- */
+
+/*
+ * Submit a job of a packet.
+ * @parcel  released when the job is done; NULL: none
+ */
+static void submit_packet(struct gn_net *net, const struct gn_packet *packet, struct gn_parcel *parcel,
+                          uint32_t kind, uint32_t words)
+{
+	struct gn_device *d = net->device;
+	const uint32_t ring = ring_of(d, packet);
+	struct gn_device_ring *r = &d->ring[ring];
+
+	r->source[r->next % GN_DEVICE_DEPTH] = packet->source;
+	r->parcel[r->next % GN_DEVICE_DEPTH] = parcel;
+	d->under_way[packet->source]++;
+	submit(d, ring, kind, words);
+}
+
+int gn__device_take_plain(struct gn_net *net, const struct gn_packet *packet, struct gn_parcel *parcel)
+{
+	struct gn_device *d = net->device;
+	const uint32_t ring = ring_of(d, packet), messages = packet->words / 2;
+	struct gn_device_job *job = job_of(d, ring, d->ring[ring].next);
+
+	if (is_full(&d->ring[ring]))
+		return 0;
+	job->from = packet->word;
+	if (!parcel) {
+		job->from = job->word;
+		memcpy(job->word, packet->word, 16ull * messages);
+	}
+	job->bad = 0;
+	net->peer[packet->source].applied += messages;
+	gn__count(&net->statistics.applied, messages);
+	submit_packet(net, packet, parcel, GN_DEVICE_PLAIN, 2 * messages);
+	return 1;
+}
 
 /* Is this message for the heap, and complete? */
 static int is_for_heap(const struct gn_net *net, const uint64_t *word, uint32_t left)
@@ -221,7 +277,7 @@ uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int
                          uint32_t *messages, int *other)
 {
 	struct gn_device *d = net->device;
-	const uint32_t ring = ring_of(packet->source);
+	const uint32_t ring = ring_of(d, packet);
 	struct taking t = {net, packet, job_of(d, ring, d->ring[ring].next), passed, at, 0, 0, 0};
 
 	*messages = 0;
@@ -233,16 +289,14 @@ uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int
 	*messages = t.messages;
 	*other = !t.words;
 	if (t.words)
-		submit(d, ring, GN_DEVICE_APPLY, t.words);
+		submit_packet(net, packet, NULL, GN_DEVICE_APPLY, t.words);
 	gn__count(&net->statistics.applied, t.messages);
 	return t.at - at;
 }
 
 int gn__device_is_done(const struct gn_net *net, uint32_t source)
 {
-	const struct gn_device_ring *r = &net->device->ring[ring_of(source)];
-
-	return r->next == r->oldest;
+	return !net->device->under_way[source];
 }
 
 /* ---- results ---- */
@@ -283,38 +337,73 @@ static int post_replies(struct gn_net *net, struct gn_device_ring *r, const stru
 	return 0;
 }
 
+/* A job of a plain packet is done. */
+static void end_plain(struct gn_net *net, const struct gn_device_job *job, uint32_t source,
+                      struct gn_parcel *parcel)
+{
+	struct gn_error error;
+
+	if (parcel)
+		net->transport->ops->release(net->transport, parcel);
+	if (!job->bad)
+		return;
+	gn_error_set(&error, -GN_EBADMSG,
+	             "a packet from node %u has a message that is none; run the same program on all nodes",
+	             source);
+	gn__network_fail(net, source, &error);
+}
+
+/* End the oldest job of a ring, which is done. Returns 0 or -GN_EAGAIN: its replies have no room now. */
+static int end_job(struct gn_net *net, uint32_t ring)
+{
+	struct gn_device_ring *r = &net->device->ring[ring];
+	const struct gn_device_job *job = job_of(net->device, ring, r->oldest);
+	const uint32_t k = r->oldest % GN_DEVICE_DEPTH;
+
+	if (job->kind == GN_DEVICE_PLAIN)
+		end_plain(net, job, r->source[k], r->parcel[k]);
+	else if (post_replies(net, r, job))
+		return -GN_EAGAIN;
+	net->device->under_way[r->source[k]]--;
+	r->oldest++;
+	return 0;
+}
+
 uint32_t gn__device_collect(struct gn_net *net)
 {
-	struct gn_device *d = net->device;
+	const struct gn_device *d = net->device;
 	uint32_t left = 0;
 
-	for (uint32_t k = 0; k < TAILS_RING; k++) {
-		struct gn_device_ring *r = &d->ring[k];
-
-		while (oldest_is_done(d, k) && !post_replies(net, r, job_of(d, k, r->oldest)))
-			r->oldest++;
-		left += r->next - r->oldest;
+	for (uint32_t k = 0; k < d->teams; k++) {
+		while (oldest_is_done(d, k) && !end_job(net, k))
+			;
+		left += d->ring[k].next - d->ring[k].oldest;
 	}
 	return left;
 }
 
+uint32_t gn__device_flush(const struct gn_net *net)
+{
+	return net->device->ring[net->device->teams].next;
+}
+
 int gn__device_ask_tails(struct gn_net *net)
 {
-	struct gn_device_ring *r = &net->device->ring[TAILS_RING];
+	struct gn_device_ring *r = &net->device->ring[net->device->teams];
 
 	if (r->next != r->oldest)
 		return -GN_EAGAIN;
-	submit(net->device, TAILS_RING, GN_DEVICE_TAILS, 0);
+	submit(net->device, net->device->teams, GN_DEVICE_TAILS, 0);
 	return 0;
 }
 
 const uint64_t *gn__device_tails(struct gn_net *net)
 {
 	struct gn_device *d = net->device;
-	const struct gn_device_job *job = job_of(d, TAILS_RING, d->ring[TAILS_RING].oldest);
+	const struct gn_device_job *job = job_of(d, d->teams, d->ring[d->teams].oldest);
 
-	if (!oldest_is_done(d, TAILS_RING))
+	if (!oldest_is_done(d, d->teams))
 		return NULL;
-	d->ring[TAILS_RING].oldest++;
+	d->ring[d->teams].oldest++;
 	return job->result;
 }

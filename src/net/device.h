@@ -3,15 +3,16 @@
  * device.h - if the heap is in a GPU's memory, a kernel changes it. The kernel stays for the whole run,
  * because the GPU may be full of threads that wait for these changes.
  *
- * The network thread copies the messages for the heap from packets into jobs, in memory that host and GPU
- * reach. A team, which is a block of the kernel, does the jobs of its own ring, one after the other. Packets
- * of one sender go to one ring, so its messages stay in order. A team fetches a job and applies its messages
- * side by side. It passes a fence before a message that must come after those before it (gn__message_first):
- * messages of different logs, and messages that lanes have appended together, are unordered. The teams never
- * wait for each other. The network thread itself
- * applies all other messages: marks, replies, calls, and changes of the data that the host reaches. It does
- * so only after the jobs of the same sender. A job never waits, so the order of classes (packet.h) holds: the
- * room for the replies to a packet of requests is now tested after the job instead of before it.
+ * A team, which is a block of the kernel, does the jobs of its own ring, one after the other. Packets of one
+ * sender's stream (packet.h) go to one ring, so their messages stay in order. A plain packet is a job as it
+ * is: if it is handed over in its memory, the team reads it there. Of other packets the network thread copies
+ * the messages for the heap into a job, in memory that host and GPU reach. A team applies the messages of a
+ * job side by side. It passes a fence before a message that must come after those before it
+ * (gn__message_first): messages of different logs, and messages that lanes have appended together, are
+ * unordered. The teams never wait for each other. The network thread itself applies all other messages:
+ * marks, replies, calls, and changes of the data that the host reaches. It does so only after the jobs of the
+ * same sender. A job never waits, so the order of classes (packet.h) holds: the room for the replies to a
+ * packet of requests is now tested after the job instead of before it.
  *
  * Edges:  R4 (the host: turn, release) pairs with A4 (the kernel: acquire): the messages are there. R5 (the
  *         kernel: done, release) pairs with A5 (the host: acquire): the messages are applied, and their
@@ -23,6 +24,7 @@
 #include <grapnel/net.h>
 #include <net/packet.h>
 #include <net/resident.h>
+#include <net/sort.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,15 +39,17 @@ struct gn_net;
  * has room for 256.
  */
 enum {
-	GN_DEVICE_TEAMS = 4,
-	GN_DEVICE_RINGS = GN_DEVICE_TEAMS + 1, /* the last is for tails */
+	GN_DEVICE_TEAMS = 8,
+	GN_DEVICE_CPU_TEAMS = 2,
+	GN_DEVICE_RINGS = GN_DEVICE_TEAMS + 1, /* one more, for tails */
 	GN_DEVICE_MOST_WARPS = 16,             /* of a block */
 	GN_DEVICE_CPU_WARPS = 3,
 	GN_DEVICE_DEPTH = 4 /* jobs of a ring */
 };
 
 enum gn_device_kind {
-	GN_DEVICE_APPLY, /* messages */
+	GN_DEVICE_APPLY, /* messages, in word */
+	GN_DEVICE_PLAIN, /* messages of a plain packet, at from */
 	GN_DEVICE_TAILS, /* results: how far each log of the kernels is written */
 	GN_DEVICE_END
 };
@@ -54,23 +58,28 @@ struct gn_device_job {
 	uint32_t turn; /* ticket + 1: the job is submitted */
 	uint32_t kind;
 	uint32_t words;
-	uint32_t pad[29];
+	uint32_t pad;
+	const uint64_t *from; /* of the messages of a plain packet: word, or in the memory of the sender */
+	uint32_t pad_from[26];
 	uint32_t done; /* ticket + 1: the job is done */
-	uint32_t pad_done[31];
+	uint32_t bad;  /* 1: a message of the plain packet was none; it was not applied */
+	uint32_t pad_done[30];
 	uint64_t word[GN_PACKET_WORDS];   /* messages; their peer is the node that wrote them */
 	uint64_t result[GN_PACKET_WORDS]; /* results of the messages that fetch, packed */
 };
 
 struct gn_device_args {
 	struct gn_net_view net;    /* of the kernels */
-	struct gn_device_job *job; /* [GN_DEVICE_RINGS][GN_DEVICE_DEPTH] */
-	uint64_t *near;            /* [GN_DEVICE_TEAMS][GN_PACKET_WORDS] in memory of the device */
+	struct gn_device_job *job; /* [teams + 1][GN_DEVICE_DEPTH] */
+	uint64_t *near;            /* [teams][GN_PACKET_WORDS] in memory of the device */
+	uint32_t teams;            /* the first blocks; behind them are the sorters, then a block for tails */
+	struct gn_sort_args sort;
 };
 
 SIMT_KERNEL_DECLARE(gn_device_work);
 
 /* gn__device_shared_bytes - the shared memory of a block of gn_device_work. */
-uint32_t gn__device_shared_bytes(void);
+uint32_t gn__device_shared_bytes(uint32_t nodes);
 
 struct gn_device_zero_args {
 	uint64_t *word;
@@ -87,14 +96,18 @@ SIMT_FN uint32_t gn_device_result_words(uint64_t head)
 
 /* A ring of jobs, as the host sees it. */
 struct gn_device_ring {
-	uint32_t next, oldest; /* tickets */
-	uint32_t at, result;   /* words of the oldest job up to which replies were posted */
+	uint32_t next, oldest;            /* tickets */
+	uint32_t at, result;              /* words of the oldest job up to which replies were posted */
+	uint32_t source[GN_DEVICE_DEPTH]; /* of each job: the node that sent the packet */
+	struct gn_parcel *parcel[GN_DEVICE_DEPTH]; /* the packet that the job reads; NULL: none */
 };
 
 struct gn_device {
 	struct gn_resident kernel;
 	struct gn_device_job *job;
 	uint64_t *near;
+	uint32_t teams;
+	uint32_t *under_way; /* [nodes] jobs of each node's packets */
 	struct gn_device_ring ring[GN_DEVICE_RINGS];
 };
 
@@ -120,6 +133,13 @@ void gn__device_stop(struct gn_net *net);
 uint32_t gn__device_take(struct gn_net *net, const struct gn_packet *packet, int passed, uint32_t at,
                          uint32_t *messages, int *other);
 
+/*
+ * gn__device_take_plain - hand a plain packet to the kernel, which applies it.
+ * @parcel  holds the packet, and is released when the kernel has read it; NULL: the packet is copied
+ * Returns 1, or 0: there is no room now.
+ */
+int gn__device_take_plain(struct gn_net *net, const struct gn_packet *packet, struct gn_parcel *parcel);
+
 /* gn__device_is_done - are all messages applied that were taken from packets of this source? */
 int gn__device_is_done(const struct gn_net *net, uint32_t source);
 
@@ -129,7 +149,10 @@ uint32_t gn__device_collect(struct gn_net *net);
 /*
  * gn__device_ask_tails - ask the kernel how far the kernels' logs are written. Returns 0 or -GN_EAGAIN.
  * gn__device_tails - the answer; NULL: it has not come yet. After that the tails may be asked for again.
+ * gn__device_flush - the number of the last question: the sorters (sort.h) flush all messages before these
+ * tails.
  */
+uint32_t gn__device_flush(const struct gn_net *net);
 int gn__device_ask_tails(struct gn_net *net);
 const uint64_t *gn__device_tails(struct gn_net *net);
 

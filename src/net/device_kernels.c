@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_kernels.c - the kernel that applies messages to a heap that the host does not reach. */
+/*
+ * device_kernels.c - the kernel that applies messages to a heap that the host does not reach, and sorts the
+ * messages of other kernels.
+ */
 #include <net/device.h>
+#include <net/sorter.h>
+
+/* Messages of a plain packet that a thread loads at once. */
+enum { PLAIN_EACH = 8 };
 
 /* ---- a team: a block that does the jobs of one ring ---- */
 
 /* In the shared memory of a team's block. */
 struct meeting {
-	uint32_t kind, words;                    /* of the job */
+	uint32_t kind, words; /* of the job */
+	const uint64_t *from;
 	uint32_t least[2][GN_DEVICE_MOST_WARPS]; /* of each warp, in this and in the next step */
 };
 
@@ -126,7 +134,7 @@ SIMT_FN uint32_t move_bytes(struct work *w, uint32_t at)
 	return gn__message_words(head);
 }
 
-/* ---- jobs ---- */
+/* ---- steps ---- */
 
 /*
  * Order the next step behind this one: a thread that sees a change of the next step, by any thread of the
@@ -141,6 +149,109 @@ SIMT_FN void step_on(const struct work *w)
 	else
 		simt_fence_acq_rel_dev();
 }
+
+/* ---- plain packets ---- */
+
+/* Messages number base + k * (threads of the block) + (this thread) of a plain packet. */
+struct some {
+	uint32_t base, count; /* number of messages of the packet */
+	uint64_t head[PLAIN_EACH], value[PLAIN_EACH];
+};
+
+SIMT_FN uint32_t number_of(const struct some *m, uint32_t k)
+{
+	return m->base + k * simt_block_threads() + simt_thread();
+}
+
+/* Load messages; heads behind the last one are 0. */
+SIMT_FN void load_some(const uint64_t *from, struct some *m)
+{
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < PLAIN_EACH; k++) {
+		const uint32_t at = number_of(m, k);
+
+		m->head[k] = 0;
+		if (at < m->count)
+			simt_load_two_relaxed_sys_u64(from + 2 * at, &m->head[k], &m->value[k]);
+	}
+}
+
+/*
+ * The first message behind number `at` that must come after those before it; ~0: none of these. Collective
+ * over the block.
+ */
+SIMT_FN uint32_t next_first(struct work *w, const struct some *m, uint32_t at)
+{
+	const uint32_t whole = simt_whole_warp();
+	uint32_t set = 0, first = ~0u;
+
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < PLAIN_EACH; k++)
+		set |= (uint32_t)(gn__message_is_first(m->head[k]) && number_of(m, k) > at) << k;
+	for (uint32_t k = 0, any = simt_or_u32(whole, set); any >> k; k++) {
+		if (!(any >> k & 1))
+			continue;
+		/* messages of a warp with the same k have consecutive numbers, and those with a larger k
+		 * larger ones */
+		first =
+		    number_of(m, k) - simt_lane() + simt_first_lane(simt_ballot(whole, (int)(set >> k & 1)));
+		break;
+	}
+	return least_of_all(w, first);
+}
+
+/* Apply a message of a plain packet. Returns 0, or 1: it is none, and nothing was done. */
+SIMT_FN int apply_plain(const struct gn_net_view *n, uint64_t head, uint64_t value)
+{
+	const uint64_t word[2] = {head, value};
+
+	if (!sort_is_plain(n, head))
+		return 1;
+	change(n, word);
+	return 0;
+}
+
+/* Apply the loaded messages, in steps that are ordered. Returns 1 if one was none. Collective over the block.
+ */
+SIMT_FN int apply_some(struct work *w, const struct some *m)
+{
+	uint32_t from = m->base, end;
+	int bad = 0;
+
+	do {
+		end = next_first(w, m, from);
+		SIMT_UNROLL
+		for (uint32_t k = 0; k < PLAIN_EACH; k++) {
+			const uint32_t at = number_of(m, k);
+
+			if (at >= from && at < end && at < m->count)
+				bad |= apply_plain(w->net, m->head[k], m->value[k]);
+		}
+		if (end != ~0u)
+			step_on(w);
+		from = end;
+	} while (end != ~0u);
+	return bad;
+}
+
+/* Apply the messages of a plain packet. Collective over the block. */
+SIMT_FN void apply_packet(const struct gn_net_view *n, struct gn_device_job *job, struct meeting *meeting)
+{
+	struct work w = {n, meeting->from, meeting->words, 0, 0, meeting};
+	struct some m;
+
+	m.count = w.words / 2;
+	for (m.base = 0; m.base < m.count; m.base += PLAIN_EACH * simt_block_threads()) {
+		load_some(w.word, &m);
+		if (m.base && gn__message_is_first(w.word[2 * m.base]))
+			step_on(&w);
+		if (apply_some(&w, &m))
+			simt_store_relaxed_sys_u32(&job->bad, 1);
+	}
+	step_on(&w);
+}
+
+/* ---- jobs ---- */
 
 /* Fetch the messages of a job: each warp takes a part of them. Collective over the block. */
 SIMT_FN void fetch(uint64_t *near, const uint64_t *word, uint32_t words)
@@ -193,25 +304,43 @@ SIMT_FN void do_jobs(const struct gn_net_view *n, struct gn_device_job *ring, ui
 			await(job, ticket);
 			m->kind = job->kind;
 			m->words = job->words;
+			m->from = job->from;
 		}
 		simt_block_sync();
 		kind = m->kind;
 		if (kind == GN_DEVICE_APPLY)
 			apply(n, job, near, m);
+		if (kind == GN_DEVICE_PLAIN)
+			apply_packet(n, job, m);
 		simt_block_sync();
 		if (!simt_thread())
 			simt_store_release_sys_u32(&job->done, ticket + 1); /* R5 */
 	}
 }
 
-SIMT_FN void look_at_tails(const struct gn_net_view *n, struct gn_device_job *job)
+/* Note how far the logs are written, for the host and, if there are sorters, for a flush. */
+SIMT_FN void look_at_tails(const struct gn_device_args *a, struct gn_device_job *job)
 {
-	for (uint32_t k = simt_lane(); k < n->logs; k += simt_warp_width())
-		job->result[k] = simt_load_acquire_dev_u64(&n->log[k].tail);
+	for (uint32_t k = simt_lane(); k < a->net.logs; k += simt_warp_width()) {
+		job->result[k] = simt_load_acquire_dev_u64(&a->net.log[k].tail);
+		if (a->sort.streams)
+			a->sort.wanted[k] = job->result[k];
+	}
+}
+
+/* Tell the sorters to flush the messages before the tails, or to end. R9. */
+SIMT_FN void order_sorters(const struct gn_sort_args *sort, uint32_t kind, uint32_t number)
+{
+	if (!sort->streams)
+		return;
+	if (kind == GN_DEVICE_END)
+		simt_store_release_dev_u32(&sort->orders->quit, 1);
+	else
+		simt_store_release_dev_u32(&sort->orders->flush, number);
 }
 
 /* A warp answers how far the logs are written, until the last job. */
-SIMT_FN void report_tails(const struct gn_net_view *n, struct gn_device_job *ring)
+SIMT_FN void report_tails(const struct gn_device_args *a, struct gn_device_job *ring)
 {
 	uint32_t kind = GN_DEVICE_TAILS;
 
@@ -225,28 +354,34 @@ SIMT_FN void report_tails(const struct gn_net_view *n, struct gn_device_job *rin
 		simt_warp_sync(simt_whole_warp());
 		kind = simt_shfl_u32(simt_whole_warp(), kind, 0);
 		if (kind == GN_DEVICE_TAILS)
-			look_at_tails(n, job);
+			look_at_tails(a, job);
 		simt_warp_sync(simt_whole_warp());
-		if (!simt_lane())
+		if (!simt_lane()) {
+			order_sorters(&a->sort, kind, ticket + 1);
 			simt_store_release_sys_u32(&job->done, ticket + 1); /* R5 */
+		}
 	}
 }
 
-/* The block of each ring does its jobs; of the last block only the first warp has work. */
+/* A block does the jobs of a ring, sorts a stream, or reports tails; of that block one warp has work. */
 SIMT_FN void gn_device_work(const struct gn_device_args *a)
 {
 	const uint32_t block = simt_block();
 
-	if (block + 1 < simt_blocks())
+	if (block < a->teams)
 		do_jobs(&a->net, a->job + block * GN_DEVICE_DEPTH, a->near + block * GN_PACKET_WORDS);
+	else if (block + 1 < simt_blocks())
+		sort_all(&a->net, &a->sort, block - a->teams);
 	else if (simt_thread() < simt_warp_width())
-		report_tails(&a->net, a->job + block * GN_DEVICE_DEPTH);
+		report_tails(a, a->job + a->teams * GN_DEVICE_DEPTH);
 }
 SIMT_KERNEL(gn_device_work, struct gn_device_args)
 
-uint32_t gn__device_shared_bytes(void)
+uint32_t gn__device_shared_bytes(uint32_t nodes)
 {
-	return sizeof(struct meeting);
+	const uint32_t sorter = gn_sort_shared_bytes(nodes), team = sizeof(struct meeting);
+
+	return sorter > team ? sorter : team;
 }
 
 SIMT_FN void gn_device_zero(const struct gn_device_zero_args *a)

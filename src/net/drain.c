@@ -132,12 +132,12 @@ static int holds(const struct gn_source *s)
 	return s->tail ? s->reader.at != simt_load_relaxed_dev_u64(s->tail) : gn__log_peek(&s->reader) != 0;
 }
 
-int gn__is_drained(const struct gn_net *net)
+int gn__is_drained(struct gn_net *net)
 {
 	for (uint32_t k = 0; k < net->sources; k++)
 		if (holds(&net->source[k]))
 			return 0;
-	return gn__quiet_is_idle(net);
+	return gn__quiet_is_idle(net) && (!net->sort || gn__sort_is_empty(net));
 }
 
 /* How far a log is written; if the host cannot read its tail, how far its messages are complete. */
@@ -242,7 +242,9 @@ static uint32_t drain_threads(struct gn_net *net)
 
 uint32_t gn__drain(struct gn_net *net)
 {
-	uint32_t sorted = drain_threads(net);
+	uint32_t sorted = net->sort ? gn__sort_drain(net) : 0;
+
+	sorted += drain_threads(net);
 
 	net->beyond = BEYOND;
 	sorted += drain_one(net, &net->source[net->sources - 1], GN_RULE_SORTED, 1);

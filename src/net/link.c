@@ -69,13 +69,14 @@ uint32_t gn__collect(struct gn_net *net)
 
 /* ---- links ---- */
 
-static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p)
+static void begin_packet(struct gn_net *net, const struct gn_link *l, struct gn_parcel *p)
 {
 	struct gn_packet *packet = p->packet;
 
 	p->class_ = l->class_;
 	p->peer = l->peer;
 	p->opened_ns = net->now;
+	p->next = NULL;
 	memset(packet, 0, GN_PACKET_HEAD);
 	packet->magic = gn_packet_magic;
 	packet->version = GN_PACKET_VERSION;
@@ -83,7 +84,13 @@ static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p
 	packet->session = net->transport->session;
 	packet->source = (uint16_t)net->route.node;
 	packet->target = (uint16_t)l->peer;
-	p->next = NULL;
+}
+
+static void link_open(struct gn_net *net, struct gn_link *l, struct gn_parcel *p)
+{
+	struct gn_packet *packet = p->packet;
+
+	begin_packet(net, l, p);
 	l->open = p;
 	l->at = packet->word;
 	l->end = packet->word + net->most_words;
@@ -139,12 +146,24 @@ static uint32_t link_words(const struct gn_link *l)
 	return (uint32_t)(l->at - l->open->packet->word);
 }
 
+/* The transport has refused a packet for good, which is the network's failure. */
+static int fail_to_send(struct gn_net *net, uint32_t peer, int rc)
+{
+	struct gn_error error;
+
+	gn_error_set(&error, rc, "node %u cannot be reached by %s: %s", peer, net->transport->name,
+	             net->transport->error.text);
+	return gn__network_fail(net, peer, &error);
+}
+
 /* Send the open packet of a link. Returns 0, or -GN_EAGAIN: the transport has no room now. */
 static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 {
 	struct gn_parcel *p = l->open;
 	int rc;
 
+	if (l->waiting)
+		return -GN_EAGAIN;
 	if (!l->sealed) {
 		p->packet->words = (uint16_t)link_words(l);
 		l->at = l->end = NULL;
@@ -159,11 +178,7 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	link_unlist(net, l);
 	l->open = NULL;
 	if (rc) {
-		struct gn_error error;
-
-		gn_error_set(&error, rc, "node %u cannot be reached by %s: %s", p->peer, net->transport->name,
-		             net->transport->error.text);
-		gn__network_fail(net, p->peer, &error);
+		fail_to_send(net, p->peer, rc);
 		parcel_give(net, p);
 		return 0;
 	}
@@ -184,6 +199,39 @@ void gn__flush(struct gn_net *net, int all, int idle)
 		                        idle))
 			link_send(net, l, &net->statistics.aged);
 	}
+}
+
+/* Give a packet that a kernel has filled its head. */
+static void seal_filled(struct gn_net *net, struct gn_link *l, struct gn_parcel *p, uint32_t form,
+                        uint32_t words, uint64_t *reason)
+{
+	begin_packet(net, l, p);
+	p->packet->form = (uint8_t)form;
+	p->packet->words = (uint16_t)words;
+	p->packet->sequence = l->sequence++;
+	if (form & GN_PACKET_PLAIN && !net->transport->copies)
+		gn_packet_seal_head(p->packet);
+	else
+		gn_packet_seal(p->packet, net->scratch);
+	count_packet(net, p->packet, reason);
+}
+
+int gn__post_packet(struct gn_net *net, uint32_t to, struct gn_parcel *p, uint32_t form, uint32_t words,
+                    uint64_t *reason)
+{
+	struct gn_link *l = net->peer[to].link;
+	int rc;
+
+	if (l->waiting && l->waiting != p)
+		return -GN_EAGAIN;
+	if (!l->waiting) {
+		if (l->open && l->sealed && link_send(net, l, reason)) /* its sequence comes before */
+			return -GN_EAGAIN;
+		seal_filled(net, l, p, form, words, reason);
+	}
+	rc = net->transport->ops->send(net->transport, p);
+	l->waiting = rc == -GN_EAGAIN ? p : NULL;
+	return rc && rc != -GN_EAGAIN ? fail_to_send(net, to, rc) : rc;
 }
 
 static struct gn_link *link_of(struct gn_net *net, int reply, const struct gn_hop *hop)

@@ -139,9 +139,11 @@ int gn_net_settle(struct gn_net *net)
  */
 struct shared {
 	char *heap, *data, *stage, *mapped;
-	uint64_t *word, *released;
-	struct gn__log *log;      /* of the kernels, apart */
-	struct gn__log *host_log; /* of the host and of handlers */
+	/* of the kernels' logs, and of the others */
+	uint64_t *word[2], *released[2];
+	struct gn__log_reader *reader; /* [logs] of the kernels' logs; of the host alone */
+	struct gn__log *log;           /* of the kernels, apart */
+	struct gn__log *host_log;      /* of the host and of handlers */
 	struct gn_net_slot *slot;
 	struct gn_ring *ring[2]; /* free slots; with a device [1] is the host's */
 	uint32_t *turn[2], *id[2];
@@ -149,13 +151,14 @@ struct shared {
 
 enum { NEAR, APART };
 
-static uint64_t log_capacity(const struct gn_net_options *options)
+/* The words of a log, where so many logs share the room of one. */
+static uint64_t log_capacity(const struct gn_net_options *options, uint32_t logs)
 {
 	uint64_t words = 4 * GN__MESSAGE_MOST_WORDS;
 	uint64_t capacity = 1;
 
-	if (options->log_bytes / 8 > words)
-		words = options->log_bytes / 8;
+	if (options->log_bytes / 8 / logs > words)
+		words = options->log_bytes / 8 / logs;
 	while (capacity < words)
 		capacity *= 2;
 	return capacity;
@@ -179,15 +182,26 @@ static void *place(struct layout *l, uint32_t piece, uint64_t bytes)
 	return at;
 }
 
+/* The words of a log of the kernels (0) or of another one (1). */
+static uint64_t log_words(const struct gn_net *net, uint32_t other)
+{
+	return log_capacity(&net->options, !other && net->each ? net->each : 1);
+}
+
 static void lay_out(struct gn_net *net, struct shared *s, struct layout *l)
 {
 	const uint64_t slots = GN_NET_SLOTS;
+	const uint32_t sorts = net->each ? APART : NEAR; /* who sorts the kernels' logs reaches them */
 
 	s->heap = (char *)place(l, APART, net->options.heap_bytes);
-	s->log = (struct gn__log *)place(l, APART, (net->sources - 2) * sizeof *s->log);
+	s->log = (struct gn__log *)place(l, APART, net->logs * sizeof *s->log);
 	s->mapped = (char *)place(l, APART, net->route.nodes * sizeof(char *));
-	s->word = (uint64_t *)place(l, NEAR, net->sources * log_capacity(&net->options) * 8);
-	s->released = (uint64_t *)place(l, NEAR, net->sources * 128ull);
+	for (uint32_t k = 0; k < 2; k++) {
+		const uint32_t logs = k ? 2 : net->logs, where = k ? (uint32_t)NEAR : sorts;
+
+		s->word[k] = (uint64_t *)place(l, where, logs * log_words(net, k) * 8);
+		s->released[k] = (uint64_t *)place(l, where, logs * 128ull);
+	}
 	s->host_log = (struct gn__log *)place(l, NEAR, 2 * sizeof *s->log);
 	s->slot = (struct gn_net_slot *)place(l, NEAR, net->slots * sizeof *s->slot);
 	net->fault = (struct gn_net_fault *)place(l, NEAR, sizeof *net->fault);
@@ -258,26 +272,50 @@ static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 	return rc;
 }
 
-static int logs_init(struct gn_net *net, const struct shared *s)
+/* Fill images of the kernels' logs, and move them to the machine. The readers stay here. */
+static int kernel_logs_init(struct gn_net *net, const struct shared *s)
 {
-	const uint64_t capacity = log_capacity(&net->options);
-	const uint32_t kernels = net->sources - 2;
-	struct gn__log *image = (struct gn__log *)calloc(kernels, sizeof *image);
+	const uint64_t words = log_words(net, 0);
+	struct gn__log *image = (struct gn__log *)calloc(net->logs, sizeof *image);
 	int rc;
 
 	if (!image)
 		return -GN_ENOMEM;
-	for (uint32_t k = 0; k < net->sources; k++) {
-		struct gn_source *source = &net->source[k];
+	for (uint32_t k = 0; k < net->logs; k++) {
+		uint64_t released; /* stands for the word of the log, which may be apart; it is 0 there */
 
-		source->log = k < kernels ? &s->log[k] : &s->host_log[k - kernels];
-		source->tail = k < kernels && net->device ? NULL : &source->log->tail;
-		gn__log_init(k < kernels ? &image[k] : source->log, &source->reader, s->word + k * capacity,
-		             s->released + k * 16ull, capacity, 0);
+		gn__log_init(&image[k], &s->reader[k], s->word[0] + k * words, &released, words, 0);
+		image[k].released = s->reader[k].released = s->released[0] + k * 16ull;
+		image[k].here = net->each != 0;
 	}
-	rc = simt_move(net->machine, s->log, image, kernels * sizeof *image);
+	rc = simt_move(net->machine, s->log, image, net->logs * sizeof *image);
 	free(image);
 	return rc;
+}
+
+static int logs_init(struct gn_net *net, const struct shared *s)
+{
+	const uint64_t words = log_words(net, 1);
+	const uint32_t kernels = net->sources - 2;
+	int rc;
+
+	for (uint32_t k = 0; k < 2; k++) {
+		struct gn_source *source = &net->source[kernels + k];
+
+		source->log = &s->host_log[k];
+		source->tail = &source->log->tail;
+		gn__log_init(source->log, &source->reader, s->word[1] + k * words, s->released[1] + k * 16ull,
+		             words, 0);
+	}
+	rc = kernel_logs_init(net, s);
+	if (rc)
+		return rc;
+	for (uint32_t k = 0; k < kernels; k++) {
+		net->source[k].log = &s->log[k];
+		net->source[k].reader = s->reader[k];
+		net->source[k].tail = net->device ? NULL : &s->log[k].tail;
+	}
+	return 0;
 }
 
 /*
@@ -301,12 +339,13 @@ static void views_init(struct gn_net *net, const struct shared *s)
 	v->free_id = s->id[own];
 	v->fault = net->fault;
 	v->timeout_ns = net->options.timeout_ns;
-	v->logs = 1;
+	v->logs = v->each = 1;
 	v->log = &s->host_log[0];
 	v->far = net->device ? GN__NET_HEAP : 0;
 	net->view = net->handler_view = *v;
 	net->view.log = s->log;
-	net->view.logs = net->sources - 2;
+	net->view.logs = net->logs;
+	net->view.each = net->each ? net->each : 1;
 	net->view.far = net->device ? GN__NET_DATA : 0;
 	net->view.free_slot = s->ring[0];
 	net->view.free_id = s->id[0];
@@ -344,6 +383,7 @@ void gn__node_destroy(struct gn_net *net)
 	gn__links_destroy(net);
 	gn__heap_destroy(net->heap);
 	gn__heap_destroy(net->data);
+	gn__sort_destroy(net);
 	gn__device_destroy(net);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		free(net->intake[k].sequence);
@@ -394,6 +434,36 @@ static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_er
 	          : 0;
 }
 
+/* How many logs the machine's threads have, and whether a kernel sorts them. */
+static void choose_logs(struct gn_net *net, const struct simt_info *info, int apart)
+{
+	if (apart && gn__sort_is_possible(&net->options, net->route.nodes))
+		net->each = info->is_cuda ? GN_SORT_LOGS : GN_SORT_CPU_LOGS;
+	net->logs = info->processors * (net->each ? net->each : 1);
+	net->sources = 2 + (net->each ? 0 : net->logs);
+}
+
+/* Allocate the node's memory and make what lies in it. */
+static int node_place(struct gn_net *net, struct shared *s, struct gn_error *error)
+{
+	int rc = share(net, s, error);
+
+	s->reader = (struct gn__log_reader *)calloc(net->logs, sizeof *s->reader);
+	if (!rc && !s->reader)
+		rc = gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
+	if (rc)
+		return rc;
+	rc = slots_init(net, s, 0);
+	if (!rc)
+		rc = slots_init(net, s, 1);
+	if (!rc)
+		rc = logs_init(net, s);
+	if (rc)
+		return gn_error_set(error, rc, "node %u cannot initialise its memory: %s", net->route.node,
+		                    simt_message(net->machine));
+	return net->each ? gn__sort_create(net, s->reader, error) : 0;
+}
+
 static int node_fill(struct gn_net *net, struct gn_error *error)
 {
 	struct simt_info info;
@@ -405,8 +475,8 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	if (rc)
 		return rc;
 	simt_describe(net->machine, &info);
-	net->sources = info.processors + 2;
 	apart = info.is_cuda || net->options.by_kernel;
+	choose_logs(net, &info, apart);
 	if (apart && net->options.data)
 		return gn_error_set(
 		    error, -GN_EINVAL,
@@ -416,18 +486,12 @@ static int node_fill(struct gn_net *net, struct gn_error *error)
 	net->slots = net->device ? 2 * GN_NET_SLOTS : GN_NET_SLOTS;
 	if (!rc)
 		rc = node_memory(net, error);
-	if (!rc)
-		rc = share(net, &s, error);
 	if (rc)
 		return rc;
-	rc = slots_init(net, &s, 0);
-	if (!rc)
-		rc = slots_init(net, &s, 1);
-	if (!rc)
-		rc = logs_init(net, &s);
+	rc = node_place(net, &s, error);
+	free(s.reader);
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot initialise its memory: %s", net->route.node,
-		                    simt_message(net->machine));
+		return rc;
 	views_init(net, &s);
 	return heaps_create(net, &s, error);
 }

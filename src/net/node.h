@@ -14,6 +14,7 @@
 #include <net/device.h>
 #include <net/route.h>
 #include <net/rule.h>
+#include <net/sort.h>
 #include <net/transport.h>
 
 #ifdef __cplusplus
@@ -39,6 +40,8 @@ struct gn_link {
 	uint32_t sequence; /* of the next packet */
 	uint32_t urgent;   /* GN_LINK_SOON and GN_LINK_NOW: a thread waits for a message of the packet */
 	uint32_t sealed;   /* 1: the packet is complete, but the transport had no room */
+	/* a sealed packet that a kernel has filled, for which the transport had no room; NULL: none */
+	struct gn_parcel *waiting;
 };
 
 /* The packets of one class. They are made when first needed, at most `most`. */
@@ -92,6 +95,7 @@ struct gn_quiet {
 	uint32_t next;     /* the next node to which a mark is sent */
 	uint32_t marks;    /* marks without an answer */
 	int32_t code;      /* what the round's threads are told */
+	uint32_t flush;    /* what the round asked the kernel of sort.h */
 	uint64_t deadline; /* of the round, as net.now */
 };
 
@@ -114,8 +118,12 @@ struct gn_net {
 	struct gn_net_options options;
 
 	struct gn_net_view view, host, handler_view;
-	struct gn_source *source; /* logs: of each processor, of the host, of the handlers */
+	/* logs that the network thread sorts: of the kernels unless a kernel sorts them, of the host, of the
+	 * handlers */
+	struct gn_source *source;
 	uint32_t sources;
+	uint32_t logs;  /* of the kernels */
+	uint32_t each;  /* logs of a processor if a kernel sorts them, else 0 */
 	uint32_t slots; /* of both views */
 	/*
 	 * allocated by the machine and reached by the host: logs, slots, and without a device also the heap
@@ -126,7 +134,8 @@ struct gn_net {
 	struct gn_peer_heap *peer_heap; /* [nodes] heaps imported from other processes; NULL: none */
 	char name[24];                  /* of the machine, if it was chosen here */
 	struct gn_device *device;       /* its kernel changes the heap; NULL: the network thread does */
-	uint64_t group;                 /* number of the current group; messages of one group are unordered */
+	struct gn_sort *sort; /* it also sorts the kernels' messages; NULL: the network thread does */
+	uint64_t group;       /* number of the current group; messages of one group are unordered */
 	/* [sources] logs in the order in which they are drained; index of the first of them */
 	uint32_t *turn, first_turn;
 
@@ -240,6 +249,16 @@ static inline int gn__post_quickly(struct gn_net *net, uint32_t to, const uint64
 	return 1;
 }
 
+/*
+ * gn__post_packet - send a packet that a kernel has filled with messages for `to`. After -GN_EAGAIN nothing
+ * else goes that way until it was called again with the same packet.
+ * @form    of the packet (packet.h)
+ * @reason  the count of packets that were sent for the same reason
+ * Returns 0, -GN_EAGAIN: not now, or the network's failure: the packet is lost.
+ */
+int gn__post_packet(struct gn_net *net, uint32_t to, struct gn_parcel *p, uint32_t form, uint32_t words,
+                    uint64_t *reason);
+
 /* gn__post_room - has gn__post room for a message of this number of words now? */
 int gn__post_room(struct gn_net *net, int reply, uint32_t to, uint32_t words);
 
@@ -259,7 +278,7 @@ uint32_t gn__collect(struct gn_net *net);
 uint32_t gn__drain(struct gn_net *net);
 
 /* gn__is_drained - are the logs empty, and is there no round of quiet? */
-int gn__is_drained(const struct gn_net *net);
+int gn__is_drained(struct gn_net *net);
 
 /*
  * Form GN_NET_COPROCESSOR. gn__exchange_is_due: must the messages in the logs be sent now? gn__exchange_end:

@@ -14,6 +14,11 @@ static uint64_t checksum_of(const struct gn_packet *p)
 	return XXH3_64bits_withSeed(p->word, p->body, head);
 }
 
+static uint64_t head_checksum_of(const struct gn_packet *p)
+{
+	return XXH3_64bits(p, offsetof(struct gn_packet, checksum));
+}
+
 /* The most bytes that compressed messages may take to be worth the work. */
 static uint32_t worth(uint32_t bytes)
 {
@@ -42,6 +47,17 @@ void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch)
 	p->checksum = checksum_of(p);
 }
 
+void gn_packet_seal_head(struct gn_packet *p)
+{
+	p->body = (uint16_t)(8 * p->words);
+	p->checksum = head_checksum_of(p);
+}
+
+static uint64_t wanted_checksum(const struct gn_packet *p, const struct gn_packet_wanted *wanted)
+{
+	return wanted->handed_over && p->form & GN_PACKET_PLAIN ? head_checksum_of(p) : checksum_of(p);
+}
+
 const struct gn_packet *gn_packet_open(const struct gn_packet *p, struct gn_packet *into)
 {
 	if (p->body == 8u * p->words)
@@ -67,7 +83,7 @@ int gn_packet_check(const struct gn_packet *p, uint64_t bytes, const struct gn_p
 		    error, -GN_EBADMSG,
 		    "a packet from node %u states a length of %u words, but %llu bytes arrived", source,
 		    p->words, (unsigned long long)bytes);
-	if (p->checksum != checksum_of(p))
+	if (p->checksum != wanted_checksum(p, wanted))
 		return gn_error_set(error, -GN_EBADMSG,
 		                    "a packet from node %u is damaged: its checksum is wrong", source);
 	if (p->session != wanted->session)

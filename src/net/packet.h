@@ -34,12 +34,20 @@ enum {
 	GN_PACKET_HEAD = 32,
 	GN_PACKET_WORDS = (GN_PACKET_BYTES - GN_PACKET_HEAD) / 8
 };
-enum { GN_PACKET_VERSION = 1 };
+enum { GN_PACKET_VERSION = 2 };
 static const uint32_t gn_packet_magic = 0x4b504e47; /* "GNPK" */
+
+/*
+ * The form of a packet. The lower bits are 0, or 1 + the stream of the kernel that sorted the messages
+ * (sort.h); packets of different streams are unordered. PLAIN: every message changes an element of the heap
+ * by one operand and is not answered, and the node that sent the packet wrote it.
+ */
+enum { GN_PACKET_PLAIN = 128, GN_PACKET_STREAM = 127 };
 
 struct gn_packet {
 	uint32_t magic;
-	uint16_t version;
+	uint8_t version;
+	uint8_t form;     /* who sorted the messages, and GN_PACKET_PLAIN */
 	uint16_t class_;  /* enum gn_packet_class */
 	uint32_t session; /* the same on all nodes of a run */
 	uint16_t source;  /* the node that sent the packet; other nodes may have written its messages */
@@ -59,6 +67,8 @@ struct gn_packet_wanted {
 	uint32_t class_;
 	uint32_t source, target;
 	uint32_t sequence;
+	uint32_t
+	    handed_over; /* 1: in the sender's memory, so plain packets have no checksum of their messages */
 };
 
 /* The bytes of a packet that are sent. */
@@ -73,6 +83,12 @@ static inline uint64_t gn_packet_bytes(const struct gn_packet *p)
  *           NULL: no compression
  */
 void gn_packet_seal(struct gn_packet *p, struct gn_packet *scratch);
+
+/*
+ * gn_packet_seal_head - the same for a plain packet that is handed over in its memory: the checksum is of the
+ * head alone, because the network thread does not read messages that kernels write and apply.
+ */
+void gn_packet_seal_head(struct gn_packet *p);
 
 /*
  * gn_packet_open - the messages of a packet that gn_packet_check has accepted.

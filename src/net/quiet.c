@@ -7,7 +7,7 @@
  * the next one. A round:
  *
  *   1. notes how far each log is written, on a GPU by asking the GPU;
- *   2. waits until the network thread has sorted all logs up to there into packets;
+ *   2. waits until the network thread, or the kernel of sort.h, has sorted all logs up to there into packets;
  *   3. sends each node, behind these messages, a mark: a message that says how many were sent to the node;
  *   4. waits for the answers to the marks, and then replies to the round's threads.
  *
@@ -130,6 +130,7 @@ static void begin_round(struct gn_net *net)
 	}
 	gn__device_tails(net); /* what the GPU answered to a round that ran out of time is too old */
 	q->stage = gn__device_ask_tails(net) ? NO_ROUND : LOG_ENDS;
+	q->flush = gn__device_flush(net);
 }
 
 static int all_sorted(const struct gn_net *net)
@@ -137,7 +138,7 @@ static int all_sorted(const struct gn_net *net)
 	for (uint32_t k = 0; k < net->sources; k++)
 		if ((int64_t)(net->source[k].reader.at - net->source[k].wanted) < 0)
 			return 0;
-	return 1;
+	return !net->sort || gn__sort_is_flushed(net, net->quiet.flush);
 }
 
 /* Send a mark to every node to which messages were sent since its last mark, or which owes an answer. */

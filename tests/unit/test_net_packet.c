@@ -68,7 +68,7 @@ static void two_ways_need_few_links(void **state)
 }
 
 static struct gn_packet packet;
-static const struct gn_packet_wanted wanted = {77, GN_REQUESTS, 3, 5, 9};
+static const struct gn_packet_wanted wanted = {77, GN_REQUESTS, 3, 5, 9, 0};
 
 static void fill(uint32_t words)
 {

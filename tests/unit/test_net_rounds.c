@@ -20,7 +20,7 @@ static struct gn_net *node_of_three_logs(void)
 	memset(&options, 0, sizeof options);
 	options.machine.name = "cpu";
 	options.machine.threads = LOGS;
-	options.by_kernel = 1;
+	options.by_kernel = options.host_sorts = 1;
 	options.columns = 1;
 	options.heap_bytes = options.shared_bytes = options.log_bytes = 1 << 16;
 	options.packet_bytes = GN_PACKET_BYTES;

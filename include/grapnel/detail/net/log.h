@@ -32,7 +32,8 @@ struct gn__log {
 	uint64_t *word;     /* [capacity], in memory that the consumer also reaches */
 	uint64_t *released; /* written by the consumer: words that it has read and emptied */
 	uint64_t capacity;  /* a power of two */
-	uint64_t pad[13];
+	uint64_t here; /* 1: the consumer is a kernel of the same device, and released is in its memory */
+	uint64_t pad[12];
 };
 
 /* The consumer's side. */
@@ -122,7 +123,12 @@ SIMT_FN void gn__log_put(const struct gn__log *log, uint64_t at, uint64_t word)
  */
 SIMT_FN void gn__log_commit(const struct gn__log *log, uint64_t ticket, uint64_t head)
 {
-	simt_store_release_sys_u64(&log->word[ticket & (log->capacity - 1)], head);
+	uint64_t *to = &log->word[ticket & (log->capacity - 1)];
+
+	if (log->here)
+		simt_store_release_dev_u64(to, head);
+	else
+		simt_store_release_sys_u64(to, head);
 }
 
 /* gn__log_peek - the head of the first lane of the oldest reservation; 0: it is not committed yet. A1. */

@@ -58,8 +58,8 @@ enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
 struct gn_net_group;
 
 struct gn_net_view {
-	struct gn__log *log; /* [logs], one for each processor */
-	uint32_t logs;
+	struct gn__log *log; /* [logs], `each` for each processor */
+	uint32_t logs, each;
 	uint32_t node, nodes;
 	char *heap;
 	uint64_t heap_bytes;
@@ -159,12 +159,14 @@ SIMT_FN int gn__net_ended_by(const struct gn_net_view *n, uint32_t tries)
 
 /* ---- to the node's log ---- */
 
-/* The log of this thread's processor. */
+/* The log of this thread's warp: one of those of its processor. */
 SIMT_FN struct gn__log *gn__net_log(const struct gn_net_view *n)
 {
-	const uint32_t processor = simt_processor();
+	uint32_t log = simt_processor();
 
-	return &n->log[processor < n->logs ? processor : 0];
+	if (n->each > 1)
+		log = log * n->each + simt_thread() / simt_warp_width() % n->each;
+	return &n->log[log < n->logs ? log : 0];
 }
 
 /*

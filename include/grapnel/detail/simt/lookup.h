@@ -68,6 +68,17 @@ SIMT_FN void simt_load_two_relaxed_sys_u64(const uint64_t *p, uint64_t *first, u
 #endif
 }
 
+/* Store two adjacent words by one instruction of a GPU. p is 16-byte aligned. Orders nothing. */
+SIMT_FN void simt_store_two_u64(uint64_t *p, uint64_t first, uint64_t second)
+{
+#if SIMT_ON_CUDA
+	asm volatile("st.global.v2.u64 [%0], {%1,%2};" : : "l"(p), "l"(first), "l"(second) : "memory");
+#else
+	p[0] = first;
+	p[1] = second;
+#endif
+}
+
 SIMT_FN uint32_t simt_cas_fenced_dev_u32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
 	const uint32_t old = simt_cas_relaxed_dev_u32(p, expected, desired);
