@@ -14,11 +14,17 @@ enum {
 	OPT_FORM,
 	OPT_LOG,
 	OPT_ROUTE,
+	OPT_SORT,
 	OPT_TIMEOUT,
 	OPT_JSON
 };
 
 static const char *const route_names[] = {"packets", "direct", NULL};
+
+/* Who sorts the messages of kernels, and changes heaps. */
+enum sort { SORT_AUTO, SORT_HOST, SORT_KERNEL };
+
+static const char *const sort_names[] = {"auto", "host", "kernel", NULL};
 
 enum { DEFAULT_NODES = 2 };
 
@@ -48,6 +54,11 @@ static const struct argp_option net_options[] = {
      "packets: all messages travel in packets; direct: threads change the memory of another node themselves "
      "where their machine reaches it (default packets)",
      0},
+    {"sort", OPT_SORT, "NAME", 0,
+     "who sorts the messages of kernels into packets: auto (on cuda a kernel, on cpu the network thread), "
+     "host "
+     "(the network thread, to compare) or kernel (on cpu also, as on a GPU: to test) (default auto)",
+     0},
     {"timeout", OPT_TIMEOUT, "S", 0,
      "seconds after which a wait for another node fails, 1 to 86400 (default 30)", 0},
     {"json", OPT_JSON, "FILE", 0,
@@ -72,6 +83,13 @@ static error_t parse_net(int key, char *text, struct argp_state *state)
 	case OPT_ROUTE:
 		n->config.route = (enum gn_net_route)tool_word(state, "--route", text, route_names);
 		break;
+	case OPT_SORT: {
+		const int sort = tool_word(state, "--sort", text, sort_names);
+
+		n->config.host_sorts = sort == SORT_HOST;
+		n->config.by_kernel = sort == SORT_KERNEL;
+		break;
+	}
 	case OPT_FORM:
 		n->config.form = (enum gn_net_form)tool_word(state, "--form", text, tool_net_forms);
 		break;

@@ -222,10 +222,11 @@ SIMT_FN void *simt_shared(void);
 /* ---- kernels ---- */
 
 /*
- * SIMT_KERNEL, SIMT_KERNEL_RESIDENT, SIMT_KERNEL_DECLARE - make a kernel of a function.
+ * SIMT_KERNEL, SIMT_KERNEL_RESIDENT, SIMT_KERNEL_SMALL, SIMT_KERNEL_DECLARE - make a kernel of a function.
  *
  *     SIMT_KERNEL(function, argument type)
  *     SIMT_KERNEL_RESIDENT(function, argument type, threads)
+ *     SIMT_KERNEL_SMALL(function, argument type)
  *     SIMT_KERNEL_DECLARE(function);
  *
  * SIMT_KERNEL defines `const struct simt_kernel <function>_kernel` (detail/simt/kernel.h), which simt_launch
@@ -235,6 +236,8 @@ SIMT_FN void *simt_shared(void);
  * SIMT_KERNEL_RESIDENT chooses how many threads of it a multiprocessor holds at once: 1024, as SIMT_KERNEL
  * does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. A GPU
  * whose multiprocessors hold 1536 threads takes 2048 for 1024. The cpu machine does not care.
+ *
+ * SIMT_KERNEL_SMALL is for blocks of at most 512 threads; it leaves 128 registers to each.
  */
 
 /* ---- host: machines, memory, launches ---- */

@@ -375,7 +375,7 @@ SIMT_FN void gn_device_work(const struct gn_device_args *a)
 	else if (simt_thread() < simt_warp_width())
 		report_tails(a, a->job + a->teams * GN_DEVICE_DEPTH);
 }
-SIMT_KERNEL(gn_device_work, struct gn_device_args)
+SIMT_KERNEL_SMALL(gn_device_work, struct gn_device_args)
 
 uint32_t gn__device_shared_bytes(uint32_t nodes)
 {

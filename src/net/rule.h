@@ -31,7 +31,7 @@ enum {
 enum { GN_RULE_IDLE_SHARE = 4, GN_RULE_WORTH = 32 };
 
 /* Must a packet be sent that has this age and number of words? */
-static inline int gn_rule_is_old(uint64_t age_ns, uint32_t words, uint64_t flush_ns, int idle)
+SIMT_FN int gn_rule_is_old(uint64_t age_ns, uint32_t words, uint64_t flush_ns, int idle)
 {
 	const uint64_t patience = idle ? flush_ns / GN_RULE_IDLE_SHARE : flush_ns,
 	               most = GN_RULE_WORTH * flush_ns;

@@ -2,6 +2,7 @@
 gn_unit(net ${CMAKE_CURRENT_SOURCE_DIR}/net_cases.c)
 gn_unit(net_packet)
 gn_unit(net_rounds)
+gn_unit(net_sort)
 gn_unit(net_peers)
 gn_unit(net_faults)
 gn_unit(net_compress)

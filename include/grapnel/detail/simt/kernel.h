@@ -41,11 +41,11 @@ struct simt_kernel {
  * NVRTC compiles for a GPU alone. The kernel is a function <function>_kernel, which the program finds by this
  * name and launches itself.
  */
-#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                      \
-	extern "C" __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads)) \
-	    function##_kernel(const __grid_constant__ argument_type arguments)      \
-	{                                                                           \
-		function(&arguments);                                               \
+#define SIMT__KERNEL(function, argument_type, block, residents)                \
+	extern "C" __global__ void __launch_bounds__(block, residents)         \
+	    function##_kernel(const __grid_constant__ argument_type arguments) \
+	{                                                                      \
+		function(&arguments);                                          \
 	}
 #else
 /*
@@ -58,8 +58,8 @@ struct simt__listed {
 };
 SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 #if defined(__CUDACC__)
-#define SIMT_KERNEL_RESIDENT(function, argument_type, threads)                                           \
-	static __global__ void __launch_bounds__(1024, SIMT__RESIDENT(threads))                          \
+#define SIMT__KERNEL(function, argument_type, block, residents)                                          \
+	static __global__ void __launch_bounds__(block, residents)                                       \
 	    function##__cuda(const __grid_constant__ argument_type arguments)                            \
 	{                                                                                                \
 		function(&arguments);                                                                    \
@@ -74,15 +74,18 @@ SIMT__EXTERN int simt__list(struct simt__listed *kernel);
 	static struct simt__listed function##__entry = {&function##_kernel, 0};                          \
 	static const int function##__listed __attribute__((unused)) = simt__list(&function##__entry);
 #else
-#define SIMT_KERNEL_RESIDENT(function, argument_type, threads) \
-	static void function##__cpu(const void *arguments)     \
-	{                                                      \
-		function((const argument_type *)arguments);    \
-	}                                                      \
-	SIMT_KERNEL_DECLARE(function);                         \
+#define SIMT__KERNEL(function, argument_type, block, residents) \
+	static void function##__cpu(const void *arguments)      \
+	{                                                       \
+		function((const argument_type *)arguments);     \
+	}                                                       \
+	SIMT_KERNEL_DECLARE(function);                          \
 	const struct simt_kernel function##_kernel = {#function, sizeof(argument_type), function##__cpu, 0};
 #endif
 #endif
+#define SIMT_KERNEL_RESIDENT(function, argument_type, threads) \
+	SIMT__KERNEL(function, argument_type, 1024, SIMT__RESIDENT(threads))
+#define SIMT_KERNEL_SMALL(function, argument_type) SIMT__KERNEL(function, argument_type, 512, 1)
 #define SIMT_KERNEL(function, argument_type) SIMT_KERNEL_RESIDENT(function, argument_type, 1024)
 
 #endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages that a kernel sorts and applies, as on a GPU: each arrives once, those of a thread in their order,
+ * and what must come after what is before it is marked.
+ */
+#include <net/node.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node_check.h"
+#include "unit.h"
+
+enum { SMALL = 8 * GN_SORT_LEAST_WORDS + GN_PACKET_HEAD }; /* the smallest packets that a kernel fills */
+
+/* ---- the packets of one node ---- */
+
+enum { LOGS = 6, PEER = 1, MOST = 700, MOST_PACKETS = 64 };
+
+static struct gn_packet *sent[MOST_PACKETS];
+static uint32_t packets;
+
+static int keep(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	(void)t;
+	assert_true(packets < MOST_PACKETS);
+	sent[packets] = (struct gn_packet *)malloc(sizeof **sent);
+	assert_non_null(sent[packets]);
+	*sent[packets++] = *parcel->packet;
+	return 0;
+}
+
+static int is_sent(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	(void)t;
+	(void)parcel;
+	return 1;
+}
+
+static void close_it(struct gn_transport *t)
+{
+	free(t);
+}
+
+static const struct gn_transport_ops keeping = {keep, is_sent, NULL, NULL, NULL, close_it, NULL};
+
+static struct gn_net *a_node(uint32_t threads, uint32_t width)
+{
+	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
+	struct gn_net_options options;
+	struct gn_net *net = NULL;
+	struct gn_error error = {0, ""};
+
+	assert_non_null(t);
+	t->ops = &keeping;
+	t->nodes = 2;
+	memset(&options, 0, sizeof options);
+	options.machine.name = "cpu";
+	options.machine.threads = threads;
+	options.machine.warp_width = width;
+	options.by_kernel = 1;
+	options.columns = 1;
+	options.heap_bytes = options.shared_bytes = 1 << 16;
+	options.log_bytes = 1 << 17;
+	options.packet_bytes = SMALL;
+	options.flush_ns = 1000000000000;
+	options.timeout_ns = 1000000000000;
+	if (gn__node_create(&net, &options, t, &error))
+		fail_msg("%s", error.text);
+	assert_non_null(net->sort);
+	assert_int_equal(gn__device_start(net), 0);
+	return net;
+}
+
+/* Message number k of a log says so in its operand. */
+static void write_to_log(struct gn_net *net, uint32_t log, uint64_t *word, uint32_t k)
+{
+	struct gn_net_view v = *gn_net_host(net);
+
+	v.log = &net->view.log[log];
+	assert_int_equal(gn_net_add_u64(&v, PEER, word, (uint64_t)log << 32 | k), 0);
+}
+
+static void flush(struct gn_net *net)
+{
+	uint32_t number;
+
+	assert_int_equal(gn__device_ask_tails(net), 0);
+	number = gn__device_flush(net);
+	while (!gn__device_tails(net))
+		simt_relax();
+	while (!gn__sort_is_flushed(net, number)) {
+		gn__sort_drain(net);
+		simt_relax();
+	}
+}
+
+/* Where a stream is: in which step, and which message of each log came last, in which step. */
+struct stream {
+	uint32_t step, any;
+	uint32_t next[LOGS], last[LOGS];
+};
+
+static void take_message(struct stream *s, const uint64_t *word)
+{
+	const uint32_t log = (uint32_t)(word[1] >> 32), k = (uint32_t)word[1];
+
+	s->step += gn__message_is_first(word[0]);
+	assert_true(log < LOGS);
+	assert_int_equal(k, s->next[log]++);
+	if (k) /* what a log has had before is in an earlier step */
+		assert_true(s->last[log] < s->step);
+	s->last[log] = s->step;
+	s->any = 1;
+}
+
+static void the_messages_of_a_log_are_in_steps_of_their_own(void **state)
+{
+	static const uint32_t count[LOGS] = {MOST, 1, 0, MOST - 9, 300, MOST};
+	struct stream stream[GN_SORT_CPU_STREAMS];
+	struct gn_net *net = a_node(3, 4);
+	uint64_t *word = (uint64_t *)(void *)net->host.heap;
+	uint32_t most = 0;
+
+	(void)state;
+	assert_int_equal(net->logs, LOGS);
+	for (uint32_t k = 0; k < MOST; k++)
+		for (uint32_t log = 0; log < LOGS; log++)
+			if (k < count[log])
+				write_to_log(net, log, word, k);
+	flush(net);
+	memset(stream, 0, sizeof stream);
+	for (uint32_t p = 0; p < packets; p++) {
+		struct stream *s = &stream[(sent[p]->form & GN_PACKET_STREAM) - 1];
+
+		assert_true(sent[p]->form & GN_PACKET_PLAIN);
+		assert_int_equal(sent[p]->sequence, p);
+		assert_true(sent[p]->words <= gn_rule_words(SMALL));
+		s->step++; /* a kernel ends a packet before it begins the next */
+		for (uint32_t at = 0; at < sent[p]->words; at += 2)
+			take_message(s, sent[p]->word + at);
+		free(sent[p]);
+	}
+	for (uint32_t log = 0; log < LOGS; log++)
+		assert_int_equal(stream[log % GN_SORT_CPU_STREAMS].next[log], count[log]);
+	for (uint32_t k = 0; k < GN_SORT_CPU_STREAMS; k++)
+		most = stream[k].step > most ? stream[k].step : most;
+	assert_true(most <= MOST + packets); /* logs go side by side */
+	assert_int_equal(net->peer[PEER].sent, 3 * MOST - 9 + 301);
+	packets = 0;
+	gn__device_stop(net);
+	gn__node_destroy(net);
+}
+
+/* A packet that says it is plain, and is not: its other messages are applied, and the network has failed. */
+static void a_message_that_is_none_is_refused(void **state)
+{
+	static struct gn_packet packet;
+	struct gn_net *net = a_node(1, 1);
+	uint64_t *word = (uint64_t *)(void *)net->host.heap;
+	const uint64_t good = gn__message_head(GN__MESSAGE_CHANGE + GN_ADD + GN__MESSAGE_WIDE, PEER, 2);
+	const uint64_t bad[] = {gn__message_head(GN__MESSAGE_CHANGE + GN_ADD + GN__MESSAGE_WIDE, PEER,
+	                                         net->options.heap_bytes / 4),
+	                        gn__message_head(GN__MESSAGE_CHANGE + GN_ADD + GN__MESSAGE_WIDE, PEER, 1),
+	                        gn__message_head(GN__MESSAGE_CHANGE + GN_ADD + GN__MESSAGE_FETCH, PEER, 2),
+	                        gn__message_head(GN__MESSAGE_CALL, PEER, 2),
+	                        gn__message_head(GN__MESSAGE_CHANGE + GN_CAS, PEER, 2)};
+	const uint32_t kinds = sizeof bad / sizeof *bad;
+
+	(void)state;
+	packet.source = PEER;
+	packet.form = GN_PACKET_PLAIN + 1;
+	for (uint32_t k = 0; k <= kinds; k++) { /* the first packet is right */
+		packet.word[0] = packet.word[4] = good;
+		packet.word[2] = k ? bad[k - 1] : good;
+		packet.word[1] = packet.word[3] = packet.word[5] = 1;
+		packet.words = 6;
+		net->failed = 0;
+		assert_int_equal(gn__device_take_plain(net, &packet, NULL), 1);
+		assert_false(gn__device_is_done(net, PEER));
+		while (gn__device_collect(net))
+			simt_relax();
+		assert_true(gn__device_is_done(net, PEER));
+		assert_int_equal(net->failed, k > 0);
+		assert_int_equal(word[1], 3 + 2 * k);
+	}
+	assert_non_null(strstr(net->failure.text, "node 1"));
+	gn__device_stop(net);
+	gn__node_destroy(net);
+}
+
+/* ---- nodes that send to each other ---- */
+
+enum { THREADS = 32, BYTES = 40 };
+
+struct talk {
+	uint32_t rounds, asks; /* 1: threads also ask, and send bytes */
+	uint64_t packet_bytes;
+	uint32_t nodes, width, host_sorts;
+	enum simt_schedule schedule;
+	uint64_t seed;
+};
+
+struct talk_args {
+	struct gn_net_view net;
+	uint64_t *seen, *asked; /* [nodes][THREADS] the last round of each thread; the same, asked for */
+	char *bytes;            /* [nodes][THREADS][BYTES] */
+	uint64_t *sum, *wrong;
+	uint32_t rounds, asks;
+};
+
+/* What a thread put is what it gets back: the one message is behind the other. */
+SIMT_FN void ask(const struct talk_args *a, uint32_t pe, uint64_t mine, uint64_t round)
+{
+	uint64_t value = 0;
+	char text[BYTES];
+
+	gn_net_put_u64(&a->net, pe, &a->asked[mine], round);
+	gn_net_get_u64(&a->net, pe, &a->asked[mine], &value);
+	if (value != round)
+		gn_net_inc_u64(&a->net, a->net.node, a->wrong);
+	memset(text, (int)round, BYTES);
+	gn_net_put(&a->net, pe, a->bytes + mine * BYTES, text, BYTES);
+}
+
+SIMT_FN void talk_all(const struct talk_args *a)
+{
+	const uint64_t thread = simt_global_thread(), mine = a->net.node * (uint64_t)THREADS + thread;
+
+	for (uint64_t round = 1; round <= a->rounds; round++)
+		for (uint32_t k = 0; k < a->net.nodes; k++) {
+			const uint32_t pe = (uint32_t)(thread + k) % a->net.nodes;
+
+			gn_net_put_u64(&a->net, pe, &a->seen[mine], round);
+			if (thread % 3 != round % 3)
+				gn_net_add_u64(&a->net, pe, a->sum, round);
+			if (a->asks && (thread + round) % 5 == 0)
+				ask(a, pe, mine, round);
+		}
+}
+SIMT_KERNEL(talk_all, struct talk_args)
+
+static uint64_t expected_sum(uint64_t rounds, uint32_t nodes)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t round = 1; round <= rounds; round++)
+		for (uint64_t thread = 0; thread < THREADS; thread++)
+			sum += thread % 3 != round % 3 ? round : 0;
+	return sum * nodes;
+}
+
+/* The last round in which a thread asks; 0: none. */
+static uint64_t last_asked(const struct talk *t, uint64_t thread)
+{
+	for (uint64_t round = t->asks ? t->rounds : 0; round; round--)
+		if ((thread + round) % 5 == 0)
+			return round;
+	return 0;
+}
+
+static int check_talk(struct gn_net *net, const struct talk *t, const struct talk_args *a)
+{
+	const struct gn_net_view *host = gn_net_host(net);
+	uint64_t value[2];
+	char text[BYTES];
+
+	for (uint64_t k = 0; k < (uint64_t)t->nodes * THREADS; k++) {
+		CHECK_EQUAL(gn_net_get_u64(host, host->node, &a->seen[k], &value[0]), 0);
+		CHECK_EQUAL(gn_net_get_u64(host, host->node, &a->asked[k], &value[1]), 0);
+		CHECK_EQUAL(gn_net_get(host, host->node, a->bytes + k * BYTES, text, BYTES), 0);
+		CHECK_EQUAL(value[0], t->rounds);
+		CHECK_EQUAL(value[1], last_asked(t, k % THREADS));
+		CHECK_EQUAL((unsigned char)text[BYTES - 1], (unsigned char)value[1]);
+	}
+	CHECK_EQUAL(gn_net_get_u64(host, host->node, a->sum, &value[0]), 0);
+	CHECK_EQUAL(gn_net_get_u64(host, host->node, a->wrong, &value[1]), 0);
+	CHECK_EQUAL(value[0], expected_sum(t->rounds, t->nodes));
+	CHECK_EQUAL(value[1], 0);
+	return 0;
+}
+
+static int talk_node(struct gn_net *net, void *argument)
+{
+	const struct talk *t = (const struct talk *)argument;
+	const struct simt_grid grid = {2, THREADS / 2, 0};
+	const uint64_t words = (uint64_t)t->nodes * THREADS;
+	struct talk_args a;
+
+	CHECK_EQUAL(net->sort != NULL, !t->host_sorts);
+	memset(&a, 0, sizeof a);
+	a.net = gn_net_device(net);
+	a.seen = (uint64_t *)gn_net_alloc(net, 8 * words);
+	a.asked = (uint64_t *)gn_net_alloc(net, 8 * words);
+	a.bytes = (char *)gn_net_alloc(net, words * BYTES);
+	a.sum = (uint64_t *)gn_net_alloc(net, 8);
+	a.wrong = (uint64_t *)gn_net_alloc(net, 8);
+	a.rounds = t->rounds;
+	a.asks = t->asks;
+	CHECK(a.seen && a.asked && a.bytes && a.sum && a.wrong);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(simt_launch(gn_net_machine(net), &talk_all_kernel, grid, &a), 0);
+	CHECK_EQUAL(simt_wait(gn_net_machine(net)), 0);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	return check_talk(net, t, &a);
+}
+
+static void run_talk(const struct talk *t)
+{
+	struct gn_net_options options;
+	struct gn_error error = {0, ""};
+	int rc;
+
+	memset(&options, 0, sizeof options);
+	options.machine.name = "cpu";
+	options.machine.threads = 1;
+	options.machine.warp_width = t->width;
+	options.machine.schedule = t->schedule;
+	options.machine.seed = t->seed;
+	options.nodes = t->nodes;
+	options.by_kernel = 1;
+	options.host_sorts = t->host_sorts;
+	options.packet_bytes = t->packet_bytes;
+	options.heap_bytes = 1 << 20;
+	options.timeout_ns = 1000000000000;
+	rc = gn_net_run(&options, talk_node, (void *)(uintptr_t)t, &error);
+	if (rc)
+		fail_msg("%u nodes, warps of %u, seed %llu: %s %s", t->nodes, t->width,
+		         (unsigned long long)t->seed, gn_error_name(rc), error.text);
+}
+
+static void threads_are_served_in_order(void **state)
+{
+	static const struct talk talks[] = {{20, 1, 0, 2, 1, 0, SIMT_FAIR, 0},
+	                                    {20, 1, SMALL, 3, 4, 0, SIMT_FAIR, 0},
+	                                    {20, 1, SMALL, 2, 32, 0, SIMT_FAIR, 0},
+	                                    {20, 1, SMALL, 2, 8, 1, SIMT_FAIR, 0},
+	                                    {20, 1, 0, 1, 4, 0, SIMT_FAIR, 0}};
+
+	(void)state;
+	for (size_t k = 0; k < few_or_all(2, sizeof talks / sizeof *talks); k++)
+		run_talk(&talks[k]);
+}
+
+/* More messages than all packets of a way hold. */
+static void packets_are_used_again(void **state)
+{
+	static const struct talk talk = {600, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
+
+	(void)state;
+	run_talk(&talk);
+}
+
+static void random_schedules(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 12); seed++) {
+		const struct talk talk = {5, 1,           SMALL, 2, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 4 : 8,
+		                          0, SIMT_RANDOM, seed};
+
+		run_talk(&talk);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_messages_of_a_log_are_in_steps_of_their_own),
+	    cmocka_unit_test(a_message_that_is_none_is_refused),
+	    cmocka_unit_test(threads_are_served_in_order),
+	    cmocka_unit_test(packets_are_used_again),
+	    cmocka_unit_test(random_schedules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
