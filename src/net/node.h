@@ -174,7 +174,7 @@ static inline void gn__count(uint64_t *count, uint64_t more)
 	simt_store_relaxed_dev_u64(count, *count + more);
 }
 
-/* ---- net.c ---- */
+/* ---- node.c ---- */
 
 /*
  * gn__node_create - make a node and its machine.

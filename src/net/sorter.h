@@ -3,48 +3,10 @@
 #ifndef GN_NET_SORTER_H
 #define GN_NET_SORTER_H
 
-#include <net/rule.h>
-#include <net/sort.h>
+#include <net/sort_way.h>
 
 /* Reservations that a warp takes side by side, each from another log. */
 enum { SORT_ITEMS = 3 };
-
-static const uint32_t sort_none = ~0u;
-
-/* A way with its open packet, in shared memory. Between two meetings of the block one thread has it. */
-struct sort_way {
-	uint64_t claim;  /* words that messages have claimed; more than room: some found none */
-	uint64_t counts; /* of messages in the packet, as in gn_sorted */
-	uint64_t *word;  /* of the open packet; NULL: none is open */
-	uint64_t opened_ns;
-	uint32_t room; /* words of the open packet */
-	uint32_t cut;  /* where the first message that found no room would begin */
-	uint32_t mark; /* where the first message of this epoch goes; sort_none: it is there */
-	uint32_t closed, freed;
-};
-
-/* What the threads of a sorter share; the ways lie behind it. */
-struct sort_meeting {
-	uint64_t now, moved, waited, behind; /* the last three are counts that all threads add to */
-	uint32_t flush, quit;
-};
-
-/* The shared memory of a block that sorts. */
-SIMT_FN uint32_t gn_sort_shared_bytes(uint32_t nodes)
-{
-	return (uint32_t)(sizeof(struct sort_meeting) + nodes * sizeof(struct sort_way));
-}
-
-/* A sorter; the same in all of its threads. */
-struct sorter {
-	const struct gn_net_view *net;
-	const struct gn_sort_args *args;
-	struct sort_meeting *meeting;
-	struct sort_way *way; /* [nodes] */
-	uint64_t waited;      /* of the meeting, as last seen */
-	uint32_t stream, warp, warps;
-	uint32_t flushed; /* number of the last flush that is done */
-};
 
 /* A reservation that a warp sorts. */
 struct sort_item {
@@ -236,92 +198,6 @@ SIMT_FN void sort_put(const struct sorter *s, struct sort_item *i)
 	i->waits &= !put;
 }
 
-/* ---- packets ---- */
-
-SIMT_FN uint32_t sort_way_number(const struct sorter *s, uint32_t node)
-{
-	return s->stream * s->net->nodes + node;
-}
-
-/* Hand the open packet of a way to the host. R7. */
-SIMT_FN void sort_close(const struct sorter *s, uint32_t node, uint32_t words, uint32_t reason)
-{
-	struct sort_way *w = &s->way[node];
-	struct gn_sorted *to =
-	    &s->args->sorted[sort_way_number(s, node) * s->args->slots + w->closed % s->args->slots];
-
-	to->words = words;
-	to->reason = reason;
-	to->counts = w->counts;
-	simt_store_release_sys_u32(&to->turn, ++w->closed);
-	w->word = (uint64_t *)0;
-	w->room = 0;
-	w->counts = 0;
-	w->mark = w->mark == sort_none ? sort_none : 0;
-}
-
-/* Open the next packet of a way, if it is free. A8: pairs with R8. */
-SIMT_FN void sort_open(const struct sorter *s, uint32_t node)
-{
-	struct sort_way *w = &s->way[node];
-	const uint32_t number = sort_way_number(s, node), slots = s->args->slots;
-
-	if (w->closed - w->freed == slots)
-		w->freed = simt_load_acquire_sys_u32(&s->args->freed[number]);
-	if (w->closed - w->freed == slots)
-		return;
-	w->word = s->args->packet[number * slots + w->closed % slots].word;
-	w->room = s->args->words;
-	w->opened_ns = s->meeting->now;
-}
-
-/* Why an open packet must be closed, though it is not full; sort_none: it need not. */
-SIMT_FN uint32_t sort_why(const struct sorter *s, const struct sort_way *w, uint32_t words, int idle, int all)
-{
-	const uint64_t age = s->meeting->now > w->opened_ns ? s->meeting->now - w->opened_ns : 0;
-
-	if (!words)
-		return sort_none;
-	if (all || w->counts >> GN_SORT_NOW || (idle && gn_sort_count(w->counts, GN_SORT_FETCHES)))
-		return GN_SORT_URGENT;
-	return gn_rule_is_old(age, words, s->args->flush_ns, idle) ? (uint32_t)GN_SORT_AGED : sort_none;
-}
-
-/* Settle a way after messages were put into its packet. */
-SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, int idle, int all)
-{
-	struct sort_way *w = &s->way[node];
-	const uint32_t claimed = (uint32_t)w->claim, full = claimed > w->room;
-	const uint32_t words = full ? w->cut : claimed;
-
-	if (w->word && w->mark != sort_none && words > w->mark)
-		w->mark = sort_none;
-	w->claim = words;
-	if (w->word) {
-		const uint32_t why = full ? (uint32_t)GN_SORT_FULL : sort_why(s, w, words, idle, all);
-
-		if (why != sort_none)
-			sort_close(s, node, words, why);
-	}
-	if (!w->word)
-		w->claim = 0;
-	if (!w->word && full)
-		sort_open(s, node);
-}
-
-/*
- * Settle all ways, after the block has met. Collective over the block.
- * @idle, all  as of sort_why
- */
-SIMT_FN void sort_settle(const struct sorter *s, int idle, int all)
-{
-	for (uint32_t node = simt_thread(); node < s->net->nodes; node += simt_block_threads())
-		sort_settle_way(s, node, idle, all);
-	if (!simt_thread())
-		s->meeting->quit = simt_load_relaxed_dev_u32(&s->args->orders->quit);
-	simt_block_sync();
-}
-
 /* ---- the block ---- */
 
 /* Put messages into packets, then settle. Returns 0 if messages wait for a packet. Collective over the block.
@@ -331,8 +207,7 @@ SIMT_FN int sort_pass(struct sorter *s, struct sort_item *item)
 	uint32_t waits = 0;
 	uint64_t waited;
 
-	if (!simt_thread())
-		s->meeting->now = simt_clock_ns();
+	sort_look(s);
 	SIMT_UNROLL
 	for (uint32_t j = 0; j < SORT_ITEMS; j++) {
 		sort_put(s, &item[j]);
@@ -401,6 +276,7 @@ SIMT_FN void sort_end(struct sorter *s)
 	const uint32_t flush = m->flush;
 	int all;
 
+	sort_look(s);
 	if (flush != s->flushed)
 		sort_look_behind(s);
 	simt_block_sync();
@@ -426,13 +302,14 @@ SIMT_FN void sort_zero(const struct sorter *s)
 /* Sort until the run ends. Collective over the block. */
 SIMT_FN void sort_all(const struct gn_net_view *n, const struct gn_sort_args *a, uint32_t stream)
 {
-	const uint32_t width = simt_warp_width(), warps = simt_block_threads() / width;
 	struct sort_meeting *m = (struct sort_meeting *)simt_shared();
-	struct sorter s = {n,     a, m, (struct sort_way *)(void *)(m + 1), 0, stream, simt_thread() / width,
-	                   warps, 0};
-	const uint32_t logs = (n->logs + a->streams * warps - 1) / (a->streams * warps);
+	struct sorter s = {n, a, m, (struct sort_way *)(void *)(m + 1), 0, stream, 0, 0, 0, 0};
+	uint32_t logs;
 	int goes_on = 1;
 
+	s.warp = simt_thread() / simt_warp_width();
+	s.warps = simt_block_threads() / simt_warp_width();
+	logs = (n->logs + a->streams * s.warps - 1) / (a->streams * s.warps);
 	sort_zero(&s);
 	while (goes_on) {
 		sort_begin(&s);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sort_way.h - the device's side of sort.h: the packets that a sorter fills, and when it closes them. */
+#ifndef GN_NET_SORT_WAY_H
+#define GN_NET_SORT_WAY_H
+
+#include <net/rule.h>
+#include <net/sort.h>
+
+static const uint32_t sort_none = ~0u;
+
+/* A way with its open packet, in shared memory. Between two meetings of the block one thread has it. */
+struct sort_way {
+	uint64_t claim;  /* words that messages have claimed; more than room: some found none */
+	uint64_t counts; /* of messages in the packet, as in gn_sorted */
+	uint64_t *word;  /* of the open packet; NULL: none is open */
+	uint64_t opened_ns;
+	uint32_t room; /* words of the open packet */
+	uint32_t cut;  /* where the first message that found no room would begin */
+	uint32_t mark; /* where the first message of this epoch goes; sort_none: it is there */
+	uint32_t closed, freed;
+};
+
+/* What the threads of a sorter share; the ways lie behind it. */
+struct sort_meeting {
+	uint64_t now, moved, waited, behind; /* the last three are counts that all threads add to */
+	uint32_t flush, quit;
+};
+
+/* The shared memory of a block that sorts. */
+SIMT_FN uint32_t gn_sort_shared_bytes(uint32_t nodes)
+{
+	return (uint32_t)(sizeof(struct sort_meeting) + nodes * sizeof(struct sort_way));
+}
+
+/* A sorter; the same in all of its threads. */
+struct sorter {
+	const struct gn_net_view *net;
+	const struct gn_sort_args *args;
+	struct sort_meeting *meeting;
+	struct sort_way *way; /* [nodes] */
+	uint64_t waited;      /* of the meeting, as last seen */
+	uint32_t stream, warp, warps;
+	uint32_t quit;    /* thread 0: does the run end? */
+	uint32_t flushed; /* number of the last flush that is done */
+};
+
+SIMT_FN uint32_t sort_way_number(const struct sorter *s, uint32_t node)
+{
+	return s->stream * s->net->nodes + node;
+}
+
+/* Hand the open packet of a way to the host. R7. */
+SIMT_FN void sort_close(const struct sorter *s, uint32_t node, uint32_t words, uint32_t reason)
+{
+	struct sort_way *w = &s->way[node];
+	struct gn_sorted *to =
+	    &s->args->sorted[sort_way_number(s, node) * s->args->slots + w->closed % s->args->slots];
+
+	to->words = words;
+	to->reason = reason;
+	to->counts = w->counts;
+	simt_store_release_sys_u32(&to->turn, ++w->closed);
+	w->word = (uint64_t *)0;
+	w->room = 0;
+	w->counts = 0;
+	w->mark = w->mark == sort_none ? sort_none : 0;
+}
+
+/* Open the next packet of a way, if it is free. A8: pairs with R8. */
+SIMT_FN void sort_open(const struct sorter *s, uint32_t node)
+{
+	struct sort_way *w = &s->way[node];
+	const uint32_t number = sort_way_number(s, node), slots = s->args->slots;
+
+	if (w->closed - w->freed == slots)
+		w->freed = simt_load_acquire_sys_u32(&s->args->freed[number]);
+	if (w->closed - w->freed == slots)
+		return;
+	w->word = s->args->packet[number * slots + w->closed % slots].word;
+	w->room = s->args->words;
+	w->opened_ns = s->meeting->now;
+}
+
+/* Why an open packet must be closed, though it is not full; sort_none: it need not. */
+SIMT_FN uint32_t sort_why(const struct sorter *s, const struct sort_way *w, uint32_t words, int idle, int all)
+{
+	const uint64_t age = s->meeting->now > w->opened_ns ? s->meeting->now - w->opened_ns : 0;
+
+	if (!words)
+		return sort_none;
+	if (all || w->counts >> GN_SORT_NOW || (idle && gn_sort_count(w->counts, GN_SORT_FETCHES)))
+		return GN_SORT_URGENT;
+	return gn_rule_is_old(age, words, s->args->flush_ns, idle) ? (uint32_t)GN_SORT_AGED : sort_none;
+}
+
+/* Settle a way after messages were put into its packet. */
+SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, int idle, int all)
+{
+	struct sort_way *w = &s->way[node];
+	const uint32_t claimed = (uint32_t)w->claim, full = claimed > w->room;
+	const uint32_t words = full ? w->cut : claimed;
+
+	if (w->word && w->mark != sort_none && words > w->mark)
+		w->mark = sort_none;
+	w->claim = words;
+	if (w->word) {
+		const uint32_t why = full ? (uint32_t)GN_SORT_FULL : sort_why(s, w, words, idle, all);
+
+		if (why != sort_none)
+			sort_close(s, node, words, why);
+	}
+	if (!w->word)
+		w->claim = 0;
+	if (!w->word && full)
+		sort_open(s, node);
+}
+
+/* Before the block meets: read the clock, and whether the run ends. */
+SIMT_FN void sort_look(struct sorter *s)
+{
+	if (simt_thread())
+		return;
+	s->meeting->now = simt_clock_ns();
+	s->quit = simt_load_relaxed_dev_u32(&s->args->orders->quit);
+}
+
+/*
+ * Settle all ways, after the block has met. Collective over the block.
+ * @idle, all  as of sort_why
+ */
+SIMT_FN void sort_settle(const struct sorter *s, int idle, int all)
+{
+	for (uint32_t node = simt_thread(); node < s->net->nodes; node += simt_block_threads())
+		sort_settle_way(s, node, idle, all);
+	if (!simt_thread())
+		s->meeting->quit = s->quit;
+	simt_block_sync();
+}
+
+#endif
