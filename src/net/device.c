@@ -18,6 +18,16 @@ static struct gn_device_job *job_of(const struct gn_device *d, uint32_t ring, ui
 
 /* ---- the kernel ---- */
 
+uint32_t gn__device_half(const struct gn_net *net, const struct simt_info *info)
+{
+	const uint32_t blocks = info->processors / (GN_DEVICE_SHARE * net->sharing);
+	const uint32_t half = blocks > 2 ? (blocks - 1) / 2 : 1;
+
+	if (!info->is_cuda)
+		return GN_DEVICE_CPU_TEAMS;
+	return half < GN_DEVICE_TEAMS ? half : (uint32_t)GN_DEVICE_TEAMS;
+}
+
 static int device_memory(struct gn_net *net, struct gn_error *error)
 {
 	struct gn_device *d = net->device;
@@ -51,7 +61,7 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 	if (rc)
 		return rc;
 	simt_describe(d->kernel.machine, &info);
-	d->teams = info.is_cuda ? GN_DEVICE_TEAMS : GN_DEVICE_CPU_TEAMS;
+	d->teams = gn__device_half(net, &info);
 	return device_memory(net, error);
 }
 

@@ -33,14 +33,16 @@ extern "C" {
 struct gn_net;
 
 /*
- * The kernel has a block of threads for each ring of jobs, and one more; on a GPU these leave 15 of 16
- * multiprocessors to the program, and several nodes may share it. The processors of a host emulate the
- * threads, so there they are few: all blocks must live at once, also where a thread sanitizer watches, which
- * has room for 256.
+ * The kernel has a block of threads for each ring of jobs, for each stream that it sorts, and one more. On a
+ * GPU each takes a multiprocessor, and those of all nodes that share it together take a quarter of it at
+ * most, unless there are so many nodes that each has the fewest. All blocks must be there at once. The
+ * processors of a host emulate the threads, so there they are few, also because a thread sanitizer has room
+ * for 256.
  */
 enum {
 	GN_DEVICE_TEAMS = 8,
 	GN_DEVICE_CPU_TEAMS = 2,
+	GN_DEVICE_SHARE = 4, /* of so many multiprocessors the kernels of all nodes take one */
 	GN_DEVICE_RINGS = GN_DEVICE_TEAMS + 1, /* one more, for tails */
 	GN_DEVICE_MOST_WARPS = 16,             /* of a block */
 	GN_DEVICE_CPU_WARPS = 3,
@@ -110,6 +112,9 @@ struct gn_device {
 	uint32_t *under_way; /* [nodes] jobs of each node's packets */
 	struct gn_device_ring ring[GN_DEVICE_RINGS];
 };
+
+/* gn__device_half - the number of teams, and the most streams, of the kernel of a node on this machine. */
+uint32_t gn__device_half(const struct gn_net *net, const struct simt_info *info);
 
 /*
  * gn__device_create - make memory and stream. Returns codes of simt_stream_create, -GN_ENOMEM.

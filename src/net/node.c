@@ -283,11 +283,13 @@ static void choose_machine(struct gn_net *net)
 {
 	uint32_t devices;
 
+	net->sharing = net->transport->same_host ? net->transport->same_host : 1;
 	if (strcmp(net->options.machine.name, "cuda"))
 		return;
 	devices = simt_devices("cuda");
 	if (!devices)
 		return;
+	net->sharing = (net->sharing + devices - 1) / devices;
 	snprintf(net->name, sizeof net->name, "cuda:%u", net->route.node % devices);
 	net->options.machine.name = net->name;
 }

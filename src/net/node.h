@@ -122,9 +122,10 @@ struct gn_net {
 	 * handlers */
 	struct gn_source *source;
 	uint32_t sources;
-	uint32_t logs;  /* of the kernels */
-	uint32_t each;  /* logs of a processor if a kernel sorts them, else 0 */
-	uint32_t slots; /* of both views */
+	uint32_t logs;    /* of the kernels */
+	uint32_t sharing; /* nodes that use the machine of this one, at most */
+	uint32_t each;    /* logs of a processor if a kernel sorts them, else 0 */
+	uint32_t slots;   /* of both views */
 	/*
 	 * allocated by the machine and reached by the host: logs, slots, and without a device also the heap
 	 */

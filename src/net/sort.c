@@ -13,14 +13,13 @@ int gn__sort_is_possible(const struct gn_net_options *options, uint32_t nodes)
 }
 
 /*
- * Streams and packets of a way: the more nodes, the fewer, so that the packets take at most 16 MiB. The
- * processors of a host emulate the sorters' threads, so there they are few.
+ * Streams and packets of a way: the more nodes, the fewer, so that the packets take at most 16 MiB.
  */
-static void choose(struct gn_sort_args *a, uint32_t nodes, int is_cuda)
+static void choose(struct gn_sort_args *a, uint32_t nodes, uint32_t most)
 {
-	const uint32_t most = is_cuda ? GN_SORT_MOST_STREAMS : GN_SORT_CPU_STREAMS, fit = 64 / nodes;
+	const uint32_t fit = GN_SORT_MOST_NODES / nodes;
 
-	a->streams = fit < 1 ? 1 : fit < most ? fit : most;
+	a->streams = fit < most ? fit : most;
 	a->slots = nodes <= 8 ? 4 : 2;
 }
 
@@ -104,7 +103,7 @@ int gn__sort_create(struct gn_net *net, const struct gn__log_reader *reader, str
 	if (!net->sort)
 		return gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
 	simt_describe(net->machine, &info);
-	choose(&net->sort->args, net->route.nodes, info.is_cuda);
+	choose(&net->sort->args, net->route.nodes, gn__device_half(net, &info));
 	net->sort->args.words = net->most_words;
 	net->sort->args.flush_ns = net->options.flush_ns;
 	rc = device_memory(net, reader);

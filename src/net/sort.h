@@ -36,7 +36,7 @@ enum {
 	GN_SORT_MOST_NODES = 64,
 	GN_SORT_LEAST_WORDS = 1024, /* of a packet */
 	GN_SORT_MOST_STREAMS = 8,
-	GN_SORT_CPU_STREAMS = 2,
+
 	GN_SORT_LOGS = 8, /* of each processor of a GPU: the more, the more messages are unordered */
 	GN_SORT_CPU_LOGS = 2
 };

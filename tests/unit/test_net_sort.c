@@ -116,7 +116,7 @@ static void take_message(struct stream *s, const uint64_t *word)
 static void the_messages_of_a_log_are_in_steps_of_their_own(void **state)
 {
 	static const uint32_t count[LOGS] = {MOST, 1, 0, MOST - 9, 300, MOST};
-	struct stream stream[GN_SORT_CPU_STREAMS];
+	struct stream stream[GN_DEVICE_CPU_TEAMS];
 	struct gn_net *net = a_node(3, 4);
 	uint64_t *word = (uint64_t *)(void *)net->host.heap;
 	uint32_t most = 0;
@@ -141,8 +141,8 @@ static void the_messages_of_a_log_are_in_steps_of_their_own(void **state)
 		free(sent[p]);
 	}
 	for (uint32_t log = 0; log < LOGS; log++)
-		assert_int_equal(stream[log % GN_SORT_CPU_STREAMS].next[log], count[log]);
-	for (uint32_t k = 0; k < GN_SORT_CPU_STREAMS; k++)
+		assert_int_equal(stream[log % GN_DEVICE_CPU_TEAMS].next[log], count[log]);
+	for (uint32_t k = 0; k < GN_DEVICE_CPU_TEAMS; k++)
 		most = stream[k].step > most ? stream[k].step : most;
 	assert_true(most <= MOST + packets); /* logs go side by side */
 	assert_int_equal(net->peer[PEER].sent, 3 * MOST - 9 + 301);
