@@ -114,6 +114,34 @@ static void teams_meet_at_the_same_time(void **state)
 	run_all(net_teams);
 }
 
+/* Not one for each node: it passes on what has come. */
+static int gather_by_few(struct gn_net *net, void *unused)
+{
+	const struct gn_net_view *n = gn_net_host(net);
+	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
+	uint32_t *all = (uint32_t *)gn_net_alloc(net, nodes * sizeof *all);
+	struct gn_net_statistics before, after;
+
+	(void)unused;
+	CHECK(all != NULL);
+	CHECK_EQUAL(gn_net_barrier(n), 0);
+	gn_net_get_statistics(net, &before);
+	CHECK_EQUAL(gn_net_all_gather(n, all, &node, sizeof node), 0);
+	gn_net_get_statistics(net, &after);
+	CHECK(after.sent - before.sent < nodes);
+	for (uint32_t k = 0; k < nodes; k++)
+		CHECK_EQUAL(all[k], k);
+	return gn_net_barrier(n);
+}
+
+static void all_gather_takes_few_messages(void **state)
+{
+	static const struct shape shape = {48, 1, 1, GN_NET_COMBINED, 0};
+
+	(void)state;
+	run_by(&ways[0], &shape, gather_by_few, NULL);
+}
+
 static void memory_is_aligned_as_asked(void **state)
 {
 	(void)state;
@@ -416,6 +444,7 @@ int main(void)
 	    cmocka_unit_test(nodes_meet_and_tell_each_other),
 	    cmocka_unit_test(who_waits_does_not_wait_for_packets_to_grow_old),
 	    cmocka_unit_test(teams_meet_at_the_same_time),
+	    cmocka_unit_test(all_gather_takes_few_messages),
 	    cmocka_unit_test(memory_is_aligned_as_asked),
 	    cmocka_unit_test(nodes_may_end_at_once),
 	    cmocka_unit_test(what_cannot_be_is_refused_and_kept),

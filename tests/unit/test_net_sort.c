@@ -190,7 +190,7 @@ static void a_message_that_is_none_is_refused(void **state)
 
 /* ---- nodes that send to each other ---- */
 
-enum { THREADS = 32, BYTES = 40 };
+enum { THREADS = 16, BYTES = 40 };
 
 struct talk {
 	uint32_t rounds, asks; /* 1: threads also ask, and send bytes */
@@ -330,11 +330,11 @@ static void run_talk(const struct talk *t)
 
 static void threads_are_served_in_order(void **state)
 {
-	static const struct talk talks[] = {{20, 1, 0, 2, 1, 0, SIMT_FAIR, 0},
-	                                    {20, 1, SMALL, 3, 4, 0, SIMT_FAIR, 0},
-	                                    {20, 1, SMALL, 2, 32, 0, SIMT_FAIR, 0},
-	                                    {20, 1, SMALL, 2, 8, 1, SIMT_FAIR, 0},
-	                                    {20, 1, 0, 1, 4, 0, SIMT_FAIR, 0}};
+	static const struct talk talks[] = {{8, 1, 0, 2, 1, 0, SIMT_FAIR, 0},
+	                                    {5, 1, SMALL, 3, 4, 0, SIMT_FAIR, 0},
+	                                    {5, 1, SMALL, 2, 32, 0, SIMT_FAIR, 0},
+	                                    {5, 1, SMALL, 2, 8, 1, SIMT_FAIR, 0},
+	                                    {5, 1, 0, 1, 4, 0, SIMT_FAIR, 0}};
 
 	(void)state;
 	for (size_t k = 0; k < few_or_all(2, sizeof talks / sizeof *talks); k++)
@@ -344,7 +344,7 @@ static void threads_are_served_in_order(void **state)
 /* More messages than all packets of a way hold. */
 static void packets_are_used_again(void **state)
 {
-	static const struct talk talk = {600, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
+	static const struct talk talk = {400, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
 
 	(void)state;
 	run_talk(&talk);
@@ -353,8 +353,8 @@ static void packets_are_used_again(void **state)
 static void random_schedules(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 12); seed++) {
-		const struct talk talk = {5, 1,           SMALL, 2, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 4 : 8,
+	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 4); seed++) {
+		const struct talk talk = {3, 1,           SMALL, 2, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 4 : 8,
 		                          0, SIMT_RANDOM, seed};
 
 		run_talk(&talk);

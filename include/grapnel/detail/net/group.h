@@ -305,6 +305,50 @@ SIMT_FN int gn_net_reduce_u64(const struct gn_net_view *n, uint32_t change, uint
 	return gn_net_team_reduce_u64(n, &all, change, words, count);
 }
 
+/* Pass the parts of `count` ranks from rank `first` on, round the end, to the same places of node pe. */
+SIMT_FN int gn__gather_pass(const struct gn_net_view *n, uint32_t pe, char *to, uint32_t first,
+                            uint32_t count, uint32_t nodes, uint64_t bytes)
+{
+	const uint32_t straight = count < nodes - first ? count : nodes - first;
+	int rc = gn__tree_pass(n, pe, to + first * bytes, to + first * bytes, straight * bytes);
+
+	if (!rc && count > straight)
+		rc = gn__tree_pass(n, pe, to, to, (count - straight) * bytes);
+	return rc;
+}
+
+/* Put the own part where it belongs in the own memory, and wait until it is there. */
+SIMT_FN int gn__gather_own(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)
+{
+	uint64_t address = 0;
+	int rc = gn_net_address(n, to, bytes, &address);
+
+	if (rc)
+		return gn__net_fail(n, rc, n->node, GN__MESSAGE_BYTES);
+	rc = gn_net_put(n, n->node, to, from, bytes);
+	return rc || gn__net_is_near(n, address) ? rc : gn_net_quiet(n);
+}
+
+/*
+ * Before step k a node has the parts of 2^k ranks, from its own on. It passes them to the node 2^k ranks
+ * before it, and gets as many from the node 2^k ranks behind it (Bruck et al., IEEE TPDS 8(11), 1997, section
+ * 3).
+ */
+SIMT_FN int gn__gather_step(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t rank,
+                            uint32_t k, char *to, uint64_t bytes)
+{
+	const uint32_t nodes = team->nodes, far = 1u << k;
+	const uint32_t before = gn_net_team_node(team, (rank + nodes - far) % nodes);
+	uint64_t *count = &team->group->up[k];
+	int rc = gn__gather_pass(n, before, to, rank, far < nodes - far ? far : nodes - far, nodes, bytes);
+
+	if (!rc && gn__tree_overtakes(n, before, count, to))
+		rc = gn_net_quiet(n);
+	if (!rc)
+		rc = gn__net_signal(n, before, count);
+	return rc ? rc : gn__net_counted(n, gn_net_team_node(team, (rank + far) % nodes), count);
+}
+
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
                                    const void *from, uint64_t bytes)
 {
@@ -313,10 +357,11 @@ SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_
 
 	if (!rc)
 		rc = gn_net_team_rank(n, team, &rank);
-	for (uint32_t k = 0; bytes && !rc && k < team->nodes; k++)
-		rc = gn_net_put(n, gn_net_team_node(team, (rank + k) % team->nodes),
-		                (char *)to + rank * bytes, from, bytes);
-	return rc ? rc : gn_net_team_barrier(n, team);
+	if (!rc && bytes)
+		rc = gn__gather_own(n, (char *)to + rank * bytes, from, bytes);
+	for (uint32_t k = 0; bytes && !rc && 1u << k < team->nodes; k++)
+		rc = gn__gather_step(n, team, rank, k, (char *)to, bytes);
+	return rc ? rc : gn_net_team_sync(n, team); /* the group's counts are free again */
 }
 
 SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)
