@@ -278,6 +278,7 @@ static int net_round(struct stress *s)
 	 */
 	if (r.options.by_kernel || s->info.is_cuda)
 		r.each = (r.each + 15) / 16;
+	r.options.host_sorts = draw_chance(&random, 30);
 	s->operations += (uint64_t)r.options.nodes * r.threads * r.each;
 	rc = gn_net_run(&r.options, node_main, &r, &error);
 	if (!rc || rc == -GN_EIO) /* then a node has said what */

@@ -344,7 +344,7 @@ static void threads_are_served_in_order(void **state)
 /* More messages than all packets of a way hold. */
 static void packets_are_used_again(void **state)
 {
-	static const struct talk talk = {400, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
+	static const struct talk talk = {250, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
 
 	(void)state;
 	run_talk(&talk);
@@ -353,7 +353,7 @@ static void packets_are_used_again(void **state)
 static void random_schedules(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 4); seed++) {
+	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 3); seed++) {
 		const struct talk talk = {3, 1,           SMALL, 2, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 4 : 8,
 		                          0, SIMT_RANDOM, seed};
 
