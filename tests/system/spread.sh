@@ -72,6 +72,14 @@ for way in form=coprocessor form=coalesced form=message-per-lane route=direct; d
   run mer reads.fa --verify "--$way" --nodes 3 --warp-width 32
   run gups --table 4K "--$way" --nodes 4 --columns 2
 done
+# Sorted and applied by kernels, as on a GPU.
+"$grapnel" gen urand --scale 8 --degree 5 small.gng >/dev/null
+head -n 80 reads.fa >few.fa
+for app in 'pagerank small.gng --iterations 2' 'sssp small.gng' 'color small.gng' 'kmeans --points 500' 'mer few.fa'; do
+  # shellcheck disable=SC2086 # a subcommand and its options
+  run $app --verify --sort kernel --nodes 2 --warp-width 4
+done
+run gups --table 4K --sort kernel --nodes 3
 echo "$runs runs agree"
 
 # The model says the same twice, and of all its messages where they went.
