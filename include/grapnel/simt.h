@@ -282,7 +282,8 @@ struct simt_info {
 	unsigned processors; /* multiprocessors, or OS threads */
 	unsigned warp_width;
 	uint64_t memory_bytes;     /* of the device; of the host for cpu */
-	unsigned resident_threads; /* how many threads it runs at once: a good grid for work that waits */
+	unsigned resident_threads; /* how many threads it runs at once, beside kernels that stay: a good grid
+	                              for work that waits */
 };
 
 /* Where memory lies. On cpu all are the host's. */

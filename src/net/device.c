@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <net/device.h>
 #include <net/node.h>
+#include <simt/machine.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,8 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 		return rc;
 	simt_describe(d->kernel.machine, &info);
 	d->teams = gn__device_half(net, &info);
+	if (info.is_cuda)
+		simt__take_processors(net->machine, (2 * d->teams + 1) * net->sharing);
 	return device_memory(net, error);
 }
 

@@ -45,6 +45,17 @@ void simt_describe(const struct simt_machine *machine, struct simt_info *info)
 {
 	memset(info, 0, sizeof *info);
 	machine->ops->info(machine, info);
+	if (machine->taken && info->processors > 1) {
+		const unsigned most = info->processors - 1,
+		               taken = machine->taken < most ? machine->taken : most;
+
+		info->resident_threads -= info->resident_threads / info->processors * taken;
+	}
+}
+
+void simt__take_processors(struct simt_machine *machine, unsigned processors)
+{
+	machine->taken = processors;
 }
 
 unsigned simt_devices(const char *kind)

@@ -101,6 +101,7 @@ struct simt_stream {
 struct simt_machine {
 	const struct simt_machine_ops *ops;
 	struct simt_stream *own; /* the stream of simt_launch, simt_wait and simt_move */
+	unsigned taken;          /* processors that kernels which stay take from other kernels */
 };
 
 /* Open a machine of a kind. The caller has checked the options that both kinds have. */
@@ -148,6 +149,12 @@ void simt__life_drop(struct simt__life *life);
  * Meanwhile simt_free keeps memory if giving it back would wait for that kernel.
  */
 void simt__reside(struct simt_machine *machine, int more);
+
+/*
+ * simt__take_processors - say how many processors kernels that stay will take. simt_describe counts no
+ * resident threads there. Host, before other threads use the machine.
+ */
+void simt__take_processors(struct simt_machine *machine, unsigned processors);
 
 /*
  * simt__register_registers - let threads of the machine reach the mapped registers of a PCI device.

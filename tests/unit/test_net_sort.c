@@ -4,6 +4,7 @@
  * and what must come after what is before it is marked.
  */
 #include <net/node.h>
+#include <simt/machine.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,26 @@ static void a_message_that_is_none_is_refused(void **state)
 	gn__node_destroy(net);
 }
 
+/* A grid of resident threads has room beside the kernel that stays. */
+static void threads_beside_a_kernel_that_stays_are_fewer(void **state)
+{
+	struct simt_options options = {"cpu", 4, 8, SIMT_FAIR, 0};
+	struct simt_machine *machine = NULL;
+	struct simt_info all, some, least;
+
+	(void)state;
+	assert_int_equal(simt_open(&machine, &options, NULL), 0);
+	simt_describe(machine, &all);
+	simt__take_processors(machine, 1);
+	simt_describe(machine, &some);
+	simt__take_processors(machine, 9);
+	simt_describe(machine, &least);
+	assert_int_equal(some.processors, 4);
+	assert_int_equal(some.resident_threads, all.resident_threads / 4 * 3);
+	assert_int_equal(least.resident_threads, all.resident_threads / 4);
+	simt_close(machine);
+}
+
 /* ---- nodes that send to each other ---- */
 
 enum { THREADS = 16, BYTES = 40 };
@@ -366,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_messages_of_a_log_are_in_steps_of_their_own),
 	    cmocka_unit_test(a_message_that_is_none_is_refused),
+	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
 	    cmocka_unit_test(threads_are_served_in_order),
 	    cmocka_unit_test(packets_are_used_again),
 	    cmocka_unit_test(random_schedules),
