@@ -61,6 +61,7 @@ static struct gn_net *node_with(int (*gather)(struct gn_transport *, const void 
 	options.machine.name = "cpu";
 	options.machine.threads = 1;
 	options.by_kernel = by_kernel;
+	options.host_sorts = 1; /* the kernel is not started */
 	options.columns = 1;
 	options.heap_bytes = options.shared_bytes = options.log_bytes = 1 << 16;
 	options.packet_bytes = GN_PACKET_BYTES;

@@ -41,6 +41,8 @@ static inline void run_on(const struct shape *s, uint64_t heap, int (*node)(stru
 	options.machine.threads = 1;
 	options.heap_bytes = options.shared_bytes = heap;
 	options.by_kernel = s->by_kernel;
+	options.host_sorts =
+	    1; /* sorters are slow where they are emulated; tests/system/spread.sh has them */
 	options.timeout_ns = 1000000000000; /* longer than the test may take: a slow machine fails none */
 	rc = gn_net_run(&options, node, argument, &error);
 	if (rc)
