@@ -55,7 +55,7 @@ int gn_flat_store_describe(int64_t store, char *path, uint64_t value[5])
 	return gn__leave(o, 0);
 }
 
-int gn_flat_store_statistics(int64_t store, uint64_t value[11])
+int gn_flat_store_statistics(int64_t store, uint64_t value[16])
 {
 	struct gn__object *o = gn__take(store, GN__STORE);
 	struct gn_store_statistics moved;

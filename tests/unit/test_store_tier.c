@@ -450,7 +450,7 @@ static void a_wrong_uri_says_what_to_write(void **state)
 	refused(t, -GN_EINVAL, "stripe:tier:host:64K,memq:64K", "member 1 of 2", "one level");
 	make_file(t, SMALL, 0); /* a file of somebody's is no room for lines */
 	snprintf(uri, sizeof uri, "tier:host:%s,memq:64K", t->file);
-	refused(t, -GN_ENOTSUP, uri, t->file, "begins empty");
+	refused(t, -GN_ENOTSUP, uri, t->file, is_cuda(t) ? "mapped file" : "begins empty");
 }
 
 static void pages_fit_into_lines(void **state)
