@@ -332,8 +332,10 @@ static void shape_lots(struct gn_cache_view *v)
 /* What some rounds over the frames of a leading group move, in units of gn__duel_count. */
 static uint32_t most_moved(const struct gn_cache_view *v)
 {
-	const uint64_t page = (1u << v->page_log2) / 32 + GN__MOVE_UNITS,
-	               most = GN__MOVED_ROUNDS * page * v->leaders;
+	const uint64_t sectors = v->sector_log2 < v->page_log2 ? 1u << (v->page_log2 - v->sector_log2) : 1,
+	               page = (1u << v->page_log2) / 32 + GN__MOVE_UNITS * sectors,
+	               rounds = sectors > 1 ? GN__MOVED_ROUNDS_OF_SECTORS : GN__MOVED_ROUNDS,
+	               most = rounds * page * v->leaders;
 
 	return most < GN__MOVED_LEAST   ? GN__MOVED_LEAST
 	       : most > GN__MOVED_LIMIT ? GN__MOVED_LIMIT

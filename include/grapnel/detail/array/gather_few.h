@@ -174,7 +174,9 @@ SIMT_INLINE_FN void gn__element_put(char *to, const uint64_t value[2], uint32_t 
 
 /*
  * Read the lane's elements of a row by scalar reads. Each lane has a run of elements of its own, so that the
- * lanes miss all sectors of the row at once, and not one after the other. size is a constant at every call.
+ * lanes miss in different sectors at once, and not in one sector after the other. They miss all sectors of
+ * the row at once if a run is at most one sector. A lane with a longer run misses its sectors one after the
+ * other. size is a constant at every call.
  */
 SIMT_INLINE_FN void gn__few_elements(const struct gn__job *j, char *to, uint64_t row, uint32_t size)
 {

@@ -40,8 +40,13 @@ enum {
 	/* The other ways must be better than rounds by so many units, and by this share. */
 	GN__MOVED_LEAD = 1024,
 	GN__MOVED_LEAD_SHARE = 32,
-	/* Of gn_cache_view.moved_most: what eight rounds over the group's frames move, within bounds. */
+	/*
+	 * Of gn_cache_view.moved_most, within bounds: what eight rounds over the group's frames move if pages
+	 * are fetched whole, or four rounds if each sector is fetched alone. Most fetches of a page with
+	 * sectors move several, so these caches remember four rounds or more.
+	 */
 	GN__MOVED_ROUNDS = 8,
+	GN__MOVED_ROUNDS_OF_SECTORS = 4,
 	GN__MOVED_LEAST = 1 << 15,
 	GN__MOVED_LIMIT = 1 << 26,
 	GN__MOVED_WORSE = 32 /* another way may move so many times as much before all are halved */
