@@ -5,8 +5,9 @@
     kernel(blocks, threads, table, starts, ends, numpy.int64(n))
     table.synchronize()                                        # raises what the kernel could not read
 
-It needs NVRTC of CUDA 12.8 or later, which the CUDA toolkit, PyTorch for CUDA and the package nvidia-cuda-nvrtc have, and the
-driver. Nothing of it is needed for CuPy, Numba and others that compile by themselves: give them include() and Array.struct.
+It needs the driver, and NVRTC of CUDA 12.8 or later, but of no newer major version than the driver's. The CUDA toolkit, PyTorch for
+CUDA, and the packages nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 have NVRTC. Nothing of it is needed for CuPy, Numba and others that
+compile by themselves: give them include() and Array.struct.
 """
 
 from __future__ import annotations
@@ -56,20 +57,39 @@ def _version_of(rtc: ctypes.CDLL) -> tuple[int, int]:
     return major.value, minor.value
 
 
+def _driver_major() -> int | None:
+    """The major version of CUDA that the driver has; None: there is no driver, and code is only compiled."""
+    version = ctypes.c_int()
+    try:
+        _call("cuDriverGetVersion", ctypes.byref(version))
+    except Error:
+        return None
+    return version.value // 1000 or None
+
+
+def _none_suits(driver: int | None) -> MissingError:
+    what, package = "NVRTC of CUDA %d.%d or later" % OLDEST, "nvidia-cuda-nvrtc"
+    if driver is not None and driver <= OLDEST[0]:
+        what, package = what + f", for a driver of CUDA {driver}", f"nvidia-cuda-nvrtc-cu{OLDEST[0]}"
+    how = f"pip install {package}" if driver is None or driver >= OLDEST[0] else "update the driver"
+    return MissingError(f"{what}, which compiles kernels, is not installed; {how}", -errno.ENOENT, "GN_ENOENT")
+
+
 def _nvrtc() -> ctypes.CDLL:
+    """The first NVRTC whose code the driver can load: a driver loads none of a newer major version."""
     global _rtc
+    driver = None if _rtc else _driver_major()
     with _loading:
         for name in () if _rtc else _places():
             try:
                 found = ctypes.CDLL(name)
             except OSError:
                 continue
-            if _version_of(found) >= OLDEST:
+            if OLDEST <= _version_of(found) and (driver is None or _version_of(found)[0] <= driver):
                 _rtc = found
                 break
     if _rtc is None:
-        raise MissingError("NVRTC of CUDA %d.%d or later, which compiles kernels, is not installed; pip install "
-                           "nvidia-cuda-nvrtc" % OLDEST, -errno.ENOENT, "GN_ENOENT")
+        raise _none_suits(driver)
     return _rtc
 
 

@@ -3,6 +3,7 @@
 
 import ctypes
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -90,6 +91,60 @@ def test_where_there_is_no_compiler_the_message_says_what_to_install(monkeypatch
     monkeypatch.setattr(kernels, "_places", lambda: ["libnvrtc_of_nobody.so"])
     with pytest.raises(grapnel.MissingError, match="pip install nvidia-cuda-nvrtc"):
         kernels.compile("", "sm_90")
+
+
+class Driver:
+    """A driver that keeps what it is told, and has no GPU."""
+
+    def __init__(self, version=13000):
+        self.version, self.launched = version, []
+
+    def cuDriverGetVersion(self, version):
+        version._obj.value = self.version
+        return 0
+
+    def cuCtxPushCurrent_v2(self, context):
+        return 0
+
+    def cuCtxPopCurrent_v2(self, context):
+        return 0
+
+    def cuLaunchKernel(self, function, *how):
+        self.launched.append(how)
+        return 0
+
+
+class Nvrtc:
+    def __init__(self, major, minor):
+        self.version = major, minor
+
+    def nvrtcVersion(self, major, minor):
+        major._obj.value, minor._obj.value = self.version
+        return 0
+
+
+@pytest.mark.parametrize("driver, found, wanted", [
+    (13000, [(13, 0), (12, 9)], (13, 0)),
+    (12090, [(13, 0), (12, 6), (12, 9)], (12, 9)),
+    (12090, [(13, 0)], "pip install nvidia-cuda-nvrtc-cu12"),
+    (13000, [(12, 6)], "pip install nvidia-cuda-nvrtc$"),
+    (11080, [(12, 9)], "update the driver"),
+    (None, [(13, 0), (12, 9)], (13, 0)),
+])
+def test_nvrtc_is_no_newer_than_the_driver(monkeypatch, driver, found, wanted):
+    def no_driver():
+        raise grapnel.Error("none", -19, "GN_ENODEV")
+
+    monkeypatch.setattr(kernels, "_rtc", None)
+    monkeypatch.setattr(kernels, "_driver", no_driver if driver is None else lambda: Driver(driver))
+    monkeypatch.setattr(kernels, "_places", lambda: found)
+    monkeypatch.setattr(kernels.ctypes, "CDLL", lambda version: Nvrtc(*version))
+    if isinstance(wanted, tuple):
+        assert kernels.version() == wanted
+    else:
+        with pytest.raises(grapnel.MissingError) as why:
+            kernels.version()
+        assert re.search(wanted, why.value.message)
 
 
 # ---- the struct ----
