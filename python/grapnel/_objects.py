@@ -172,7 +172,7 @@ class Machine(Closable):
         if torch is not None and torch.cuda.is_initialized():
             return torch.cuda.current_stream(self.device_index).cuda_stream
         cupy = sys.modules.get("cupy")
-        return cupy.cuda.get_current_stream().ptr if cupy is not None else 0
+        return cupy.cuda.get_current_stream(self.device_index).ptr if cupy is not None else 0
 
     def __repr__(self) -> str:
         return f"Machine({self.name!r})"

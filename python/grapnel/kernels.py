@@ -20,6 +20,7 @@ import os
 import site
 import sys
 import threading
+from math import prod
 
 from . import _library as lib
 from . import include
@@ -190,15 +191,34 @@ def _parameter(argument: Any, machine: Machine) -> Any:
     if is_tensor(argument):
         if argument.device.type != "cuda" or argument.device.index != machine.device_index:
             raise ValueError(f"a tensor is on {argument.device}, but the kernel on {machine.name}; move the tensor")
+        if not argument.is_contiguous():
+            raise ValueError("a tensor is not contiguous; give contiguous memory")
         return ctypes.c_void_p(argument.data_ptr())
     if hasattr(argument, "__cuda_array_interface__"):
-        return ctypes.c_void_p(_cuda_memory(argument, "an argument")[0])
+        address, shape, _ = _cuda_memory(argument, "an argument")
+        if prod(shape) and lib.device_of(address) != machine.device_index:
+            raise ValueError(f"an argument is not memory of {machine.name}, where the kernel was compiled")
+        return ctypes.c_void_p(address)
     if isinstance(argument, (ctypes._SimpleCData, ctypes.Structure)):
         return argument
     if isinstance(argument, numpy.generic) or isinstance(argument, numpy.ndarray) and argument.size == 1:
         return numpy.array(argument)
     raise TypeError(f"an argument is {type(argument).__name__}; give arrays, memory of the GPU, and numbers such as "
                     "numpy.int64(5), of the types that the kernel declares")
+
+
+def _stream_of(arguments: "Sequence[Any]", machine: Machine) -> int:
+    """The stream that the arguments' own libraries name, else the one on which the caller works."""
+    tensor = next((x for x in arguments if is_tensor(x)), None)
+    told = {x.__cuda_array_interface__.get("stream") for x in arguments
+            if not is_tensor(x) and hasattr(x, "__cuda_array_interface__")} - {None}
+    if tensor is not None:
+        told.add(_current_stream(sys.modules["torch"], tensor.device))
+    if 1 in told:  # the default stream has two names
+        told.discard(0)
+    if len(told) > 1:
+        raise ValueError("the arguments are of two streams; let one wait for the other, and give stream=")
+    return told.pop() if told else machine._stream()
 
 
 def _address(value: Any) -> tuple[int, int]:
@@ -255,7 +275,8 @@ class Kernel:
             threads: of a block, up to 1024.
             arguments: an Array goes by value, as ``struct gn_array``; a tensor or other memory of the GPU as a pointer; a
                 number is NumPy's or ctypes', of the type that the kernel declares.
-            stream: a cudaStream_t, which may be in capture; None: the caller's current stream.
+            stream: a cudaStream_t, which may be in capture; None: the stream that other memory of the GPU names (CuPy's does),
+                else the caller's current stream.
             shared: bytes of dynamic shared memory, up to 48 KiB.
 
         What an earlier kernel or batch of an array could not read or write raises here, and nothing is launched. For this
@@ -268,9 +289,7 @@ class Kernel:
             raise TypeError(f"{self.name} has parameters of {self._sizes} bytes, but the arguments have {sizes}; give numbers "
                             "of the types that the kernel declares")
         if stream is None:
-            torch = sys.modules.get("torch")
-            tensor = next((x for x in arguments if is_tensor(x)), None)
-            stream = _current_stream(torch, tensor.device) if tensor is not None else self.machine._stream()
+            stream = _stream_of(arguments, self.machine)
         at = (ctypes.c_void_p * max(1, len(places)))(*(address for address, _ in places))
         blocks, threads, shared = map(operator.index, (blocks, threads, shared))
         with self._context:

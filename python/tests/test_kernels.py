@@ -4,6 +4,7 @@
 import ctypes
 import pathlib
 import re
+import types
 
 import numpy as np
 import pytest
@@ -182,6 +183,81 @@ def test_arguments_are_of_declared_types(table):
     for wrong in (5, 1.5, True, None, "x", np.arange(3), [1]):
         with pytest.raises(TypeError, match="numpy.int64"):
             kernels._parameter(wrong, machine)
+
+
+class Memory:
+    """Memory of a GPU as CuPy tells of it."""
+
+    def __init__(self, address=4096, stream=None, shape=(8,), strides=None):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<i4", "data": (address, False), "strides": strides,
+                                         "version": 3, **({} if stream is None else {"stream": stream})}
+
+
+def fake(monkeypatch, table, current=5):
+    """A kernel of a driver that launches nothing, on the table's machine; all memory is of that one but address 512."""
+    kernel, driver = object.__new__(kernels.Kernel), Driver()
+    monkeypatch.setattr(kernels, "_driver", lambda: driver)
+    monkeypatch.setattr(kernels.lib, "device_of", lambda address: 9 if address == 512 else table.machine.device_index)
+    monkeypatch.setattr(type(table.machine), "_stream", lambda machine: current)
+    kernel.name, kernel.machine, kernel._function, kernel._sizes = "fake", table.machine, None, None
+    kernel._context = object.__new__(kernels._Context)
+    kernel._context._context = None
+    return kernel, driver
+
+
+@pytest.mark.parametrize("streams, wanted", [([], 5), ([None, None], 5), ([None, 7], 7), ([7, 7], 7), ([1], 1)])
+def test_a_kernel_runs_on_the_stream_of_its_memory(monkeypatch, table, streams, wanted):
+    kernel, driver = fake(monkeypatch, table)
+    kernel(1, 32, table, *(Memory(stream=stream) for stream in streams))
+    assert driver.launched[-1][7].value == wanted
+
+
+def test_memory_of_two_streams_needs_a_word(monkeypatch, table):
+    kernel, driver = fake(monkeypatch, table)
+    with pytest.raises(ValueError, match="stream="):
+        kernel(1, 32, Memory(stream=7), Memory(stream=8))
+    assert not driver.launched
+    kernel(1, 32, Memory(stream=7), Memory(stream=8), stream=9)
+    assert driver.launched[-1][7].value == 9
+
+
+def test_memory_of_elsewhere_is_refused(monkeypatch, table):
+    kernel, driver = fake(monkeypatch, table)
+    with pytest.raises(ValueError, match="not memory of"):
+        kernel(1, 32, Memory(512))
+    with pytest.raises(ValueError, match="not contiguous"):
+        kernel(1, 32, Memory(strides=(8,)))
+    assert not driver.launched
+    kernel(1, 32, Memory(0, shape=(0,)))  # none at all is of no GPU
+
+
+class Tensor:
+    """What a kernel asks a tensor of PyTorch."""
+
+    def __init__(self, machine, contiguous=True):
+        self.device, self.contiguous = types.SimpleNamespace(type="cuda", index=machine.device_index), contiguous
+
+    def data_ptr(self):
+        return 4096
+
+    def is_contiguous(self):
+        return self.contiguous
+
+
+def test_tensors_are_contiguous_and_name_a_stream(monkeypatch, table):
+    kernel, driver = fake(monkeypatch, table)
+    current = [0]
+    monkeypatch.setattr(kernels, "is_tensor", lambda x: isinstance(x, Tensor))
+    monkeypatch.setattr(kernels, "_current_stream", lambda torch, device: current[0])
+    monkeypatch.setitem(kernels.sys.modules, "torch", types.ModuleType("torch"))
+    with pytest.raises(ValueError, match="not contiguous"):
+        kernel(1, 32, Tensor(table.machine, False))
+    kernel(1, 32, Tensor(table.machine), Memory())
+    kernel(1, 32, Tensor(table.machine), Memory(stream=1))  # both name the default stream
+    assert [how[7].value for how in driver.launched] == [None, 1]
+    current[0] = 7
+    with pytest.raises(ValueError, match="stream="):
+        kernel(1, 32, Tensor(table.machine), Memory(stream=1))
 
 
 def test_stack_is_a_number_of_bytes(table):
