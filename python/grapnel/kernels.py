@@ -207,6 +207,14 @@ def _parameter(argument: Any, machine: Machine) -> Any:
                     "numpy.int64(5), of the types that the kernel declares")
 
 
+def _number(what: str, given: Any, least: int, most: int) -> int:
+    """A number of the launch, which the driver would take modulo 2 to the 32nd."""
+    number = operator.index(given)
+    if not least <= number <= most:
+        raise ValueError(f"{what} is {number}, but may be {least} to {most}")
+    return number
+
+
 def _stream_of(arguments: "Sequence[Any]", machine: Machine) -> int:
     """The stream that the arguments' own libraries name, else the one on which the caller works."""
     tensor = next((x for x in arguments if is_tensor(x)), None)
@@ -282,6 +290,8 @@ class Kernel:
         What an earlier kernel or batch of an array could not read or write raises here, and nothing is launched. For this
         kernel check(), synchronize() or close() of the array raise.
         """
+        blocks, threads = _number("blocks", blocks, 1, 2**31 - 1), _number("threads", threads, 1, 1024)
+        shared = _number("shared", shared, 0, 48 << 10)
         values = [_parameter(argument, self.machine) for argument in arguments]
         places = [_address(value) for value in values]
         sizes = [size for _, size in places]
@@ -291,7 +301,6 @@ class Kernel:
         if stream is None:
             stream = _stream_of(arguments, self.machine)
         at = (ctypes.c_void_p * max(1, len(places)))(*(address for address, _ in places))
-        blocks, threads, shared = map(operator.index, (blocks, threads, shared))
         with self._context:
             _call("cuLaunchKernel", self._function, blocks, 1, 1, threads, 1, 1, shared, ctypes.c_void_p(stream), at, None)
 

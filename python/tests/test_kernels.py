@@ -212,6 +212,20 @@ def test_a_kernel_runs_on_the_stream_of_its_memory(monkeypatch, table, streams, 
     assert driver.launched[-1][7].value == wanted
 
 
+@pytest.mark.parametrize("wrong", [(0, 32), (-1, 32), (2**31, 32), (2**32 + 1, 32), (1, 0), (1, 1025), (1, 2**32 + 32),
+                                   (1, 32, -1), (1, 32, 49153), (1, 32, 2**32)])
+def test_a_launch_has_numbers_of_the_gpu(monkeypatch, table, wrong):
+    kernel, driver = fake(monkeypatch, table)
+    blocks, threads, *shared = wrong
+    with pytest.raises(ValueError, match="but may be"):
+        kernel(blocks, threads, table, **({"shared": shared[0]} if shared else {}))
+    with pytest.raises(TypeError):
+        kernel(1.5, 32, table)
+    assert not driver.launched
+    kernel(2**31 - 1, 1024, table, shared=48 << 10)
+    assert [driver.launched[0][k] for k in (0, 3, 6)] == [2**31 - 1, 1024, 48 << 10]
+
+
 def test_memory_of_two_streams_needs_a_word(monkeypatch, table):
     kernel, driver = fake(monkeypatch, table)
     with pytest.raises(ValueError, match="stream="):
