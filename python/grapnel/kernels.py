@@ -5,9 +5,9 @@
     kernel(blocks, threads, table, starts, ends, numpy.int64(n))
     table.synchronize()                                        # raises what the kernel could not read
 
-It needs the driver, and NVRTC of CUDA 12.8 or later, but of no newer major version than the driver's. The CUDA toolkit, PyTorch for
-CUDA, and the packages nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 have NVRTC. Nothing of it is needed for CuPy, Numba and others that
-compile by themselves: give them include() and Array.struct.
+It needs the driver of CUDA 12.4 or later, and NVRTC of CUDA 12.8 or later, but of no newer major version than the driver's. The CUDA
+toolkit, PyTorch for CUDA, and the packages nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 have NVRTC. Nothing of it is needed for CuPy,
+Numba and others that compile by themselves: give them include() and Array.struct.
 """
 
 from __future__ import annotations
@@ -251,6 +251,9 @@ class Kernel:
         self.name, self.machine = name, Machine.shared(machine)
         if not self.machine.is_cuda:
             raise ValueError(f"kernels in CUDA C++ run on a GPU, and not on {self.machine.name}; compile() needs none")
+        if not hasattr(_driver(), "cuFuncGetParamInfo"):  # else a launch reads behind too few arguments
+            raise Error("CUDA's driver is older than 12.4 and does not tell what a kernel takes; update the driver", -errno.ENOTSUP,
+                        "GN_ENOTSUP")
         self._context = _Context(self.machine.device_index)
         self.arch = _arch(self.machine.device_index)
         code = compile(source, self.arch, options)
@@ -263,12 +266,10 @@ class Kernel:
         self.machine.reserve_stack(self.local_bytes)
         self._sizes = self._parameter_sizes()
 
-    def _parameter_sizes(self) -> "list[int] | None":
-        """The bytes of each parameter; None: this driver does not tell them (before CUDA 12.4)."""
+    def _parameter_sizes(self) -> "list[int]":
+        """The bytes of each parameter."""
         sizes: list[int] = []
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
-        if not hasattr(_driver(), "cuFuncGetParamInfo"):
-            return None
         with self._context:
             while not _driver().cuFuncGetParamInfo(self._function, ctypes.c_size_t(len(sizes)), ctypes.byref(offset),
                                                    ctypes.byref(size)):
@@ -295,7 +296,7 @@ class Kernel:
         values = [_parameter(argument, self.machine) for argument in arguments]
         places = [_address(value) for value in values]
         sizes = [size for _, size in places]
-        if self._sizes is not None and sizes != self._sizes:
+        if sizes != self._sizes:
             raise TypeError(f"{self.name} has parameters of {self._sizes} bytes, but the arguments have {sizes}; give numbers "
                             "of the types that the kernel declares")
         if stream is None:

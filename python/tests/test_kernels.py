@@ -5,6 +5,7 @@ import ctypes
 import pathlib
 import re
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -199,7 +200,7 @@ def fake(monkeypatch, table, current=5):
     monkeypatch.setattr(kernels, "_driver", lambda: driver)
     monkeypatch.setattr(kernels.lib, "device_of", lambda address: 9 if address == 512 else table.machine.device_index)
     monkeypatch.setattr(type(table.machine), "_stream", lambda machine: current)
-    kernel.name, kernel.machine, kernel._function, kernel._sizes = "fake", table.machine, None, None
+    kernel.name, kernel.machine, kernel._function, kernel._sizes = "fake", table.machine, None, mock.ANY
     kernel._context = object.__new__(kernels._Context)
     kernel._context._context = None
     return kernel, driver
@@ -224,6 +225,24 @@ def test_a_launch_has_numbers_of_the_gpu(monkeypatch, table, wrong):
     assert not driver.launched
     kernel(2**31 - 1, 1024, table, shared=48 << 10)
     assert [driver.launched[0][k] for k in (0, 3, 6)] == [2**31 - 1, 1024, 48 << 10]
+
+
+def test_a_launch_has_all_arguments(monkeypatch, table):
+    kernel, driver = fake(monkeypatch, table)
+    kernel._sizes = [table.struct.nbytes, 8]
+    kernel(1, 32, table, np.int64(1))
+    for wrong in ([table], [table, np.int32(1)], [table, np.int64(1), np.int64(1)]):
+        with pytest.raises(TypeError, match="parameters of"):
+            kernel(1, 32, *wrong)
+    assert len(driver.launched) == 1
+
+
+def test_a_driver_that_tells_no_parameters_is_refused(monkeypatch):
+    monkeypatch.setattr(kernels, "_driver", Driver)
+    machine = types.SimpleNamespace(is_cuda=True, name="cuda:0")
+    monkeypatch.setattr(kernels, "Machine", types.SimpleNamespace(shared=lambda name: machine))
+    with pytest.raises(grapnel.Error, match="12.4.*update the driver"):
+        kernels.Kernel(ADD, "add", "cuda")
 
 
 def test_memory_of_two_streams_needs_a_word(monkeypatch, table):
@@ -392,8 +411,6 @@ def test_a_kernel_is_captured(add, device):
 @on_gpu
 def test_arguments_that_do_not_fit_are_refused(add, device, table):
     index = numbers(device, 1)
-    if add._sizes is None:
-        pytest.skip("this driver does not tell the sizes of parameters")
     with pytest.raises(TypeError, match="parameters of"):
         add(1, 32, table, index, index, np.int32(1), np.int32(1))
     with pytest.raises(TypeError, match="parameters of"):
