@@ -55,6 +55,8 @@ _PROTOTYPES = {
     "gather_host": (_i, _I, _p, _I, _I, _U, _p),
     "scatter_host": (_i, _I, _p, _I, _I, _U, _p),
     "prefetch": (_i, _I, _U, _U, _U),
+    "hold": (_i, _I),
+    "let_go": (_i, _I),
     "check": (_i, _I),
     "settle": (_i, _I),
     "flush": (_i, _I),

@@ -289,10 +289,24 @@ class Kernel:
             shared: bytes of dynamic shared memory, up to 48 KiB.
 
         What an earlier kernel or batch of an array could not read or write raises here, and nothing is launched. For this
-        kernel check(), synchronize() or close() of the array raise.
+        kernel check(), synchronize() or close() of the array raise. While the call runs, the arrays cannot be closed by another
+        thread: that raises. Once it has returned, close() waits for the kernel. After that no graph with it may be launched.
         """
         blocks, threads = _number("blocks", blocks, 1, 2**31 - 1), _number("threads", threads, 1, 1024)
         shared = _number("shared", shared, 0, 48 << 10)
+        held: list[int] = []
+        try:  # no other thread closes an array before the kernel is on its way: then close() waits for it
+            for array in arguments:
+                if isinstance(array, Array):
+                    handle = array.handle
+                    lib.must(lib.hold(handle))
+                    held.append(handle)
+            self._launch(blocks, threads, arguments, stream, shared)
+        finally:
+            for handle in held:
+                lib.let_go(handle)
+
+    def _launch(self, blocks: int, threads: int, arguments: "Sequence[Any]", stream: int | None, shared: int) -> None:
         values = [_parameter(argument, self.machine) for argument in arguments]
         places = [_address(value) for value in values]
         sizes = [size for _, size in places]

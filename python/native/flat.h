@@ -144,6 +144,12 @@ int gn_flat_scatter_host(int64_t array, const uint64_t *index, int64_t first, in
 /* gn_flat_prefetch - fetch the pages of some rows, as far as there is room. A hint; on cuda does not wait. */
 int gn_flat_prefetch(int64_t array, uint64_t stream, uint64_t first, uint64_t count);
 
+/* gn_flat_hold - keep an array open until gn_flat_let_go: meanwhile gn_flat_close returns -GN_EBUSY. */
+int gn_flat_hold(int64_t array);
+
+/* gn_flat_let_go - undo one gn_flat_hold. */
+int gn_flat_let_go(int64_t array);
+
 /* gn_flat_check - the first failure of a batch that no call has returned yet; waits for nothing. */
 int gn_flat_check(int64_t array);
 

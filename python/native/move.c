@@ -332,6 +332,22 @@ static int check(int64_t array, int settles)
 	return gn__leave(o, rc);
 }
 
+int gn_flat_hold(int64_t array)
+{
+	return gn__take(array, GN__ARRAY) ? 0 : gn_flat_failure()->code;
+}
+
+int gn_flat_let_go(int64_t array)
+{
+	struct gn__object *o = gn__take(array, GN__ARRAY);
+
+	if (!o)
+		return gn_flat_failure()->code;
+	gn__put(o);
+	gn__put(o); /* for gn_flat_hold */
+	return 0;
+}
+
 int gn_flat_check(int64_t array)
 {
 	return check(array, 0);

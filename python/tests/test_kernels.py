@@ -2,6 +2,7 @@
 """Kernels of the user's own: the headers under NVRTC, the struct of an array, and what happens when such a kernel runs."""
 
 import ctypes
+import errno
 import pathlib
 import re
 import types
@@ -243,6 +244,26 @@ def test_a_driver_that_tells_no_parameters_is_refused(monkeypatch):
     monkeypatch.setattr(kernels, "Machine", types.SimpleNamespace(shared=lambda name: machine))
     with pytest.raises(grapnel.Error, match="12.4.*update the driver"):
         kernels.Kernel(ADD, "add", "cuda")
+
+
+def test_an_array_stays_open_while_it_is_launched(monkeypatch, table):
+    kernel, driver = fake(monkeypatch, table)
+    raised = []
+
+    def close_meanwhile(*launch):
+        with pytest.raises(grapnel.Error, match="another thread uses the array") as why:
+            table.close()
+        raised.append(why.value.code)
+        return 0
+
+    driver.cuLaunchKernel = close_meanwhile
+    kernel(1, 32, table, table)
+    assert raised == [-errno.EBUSY]
+    with pytest.raises(TypeError):
+        kernel(1, 32, table, "no number")
+    table.close()  # whether a launch succeeded or not
+    with pytest.raises(grapnel.ArgumentError, match="closed"):
+        kernel(1, 32, table)
 
 
 def test_memory_of_two_streams_needs_a_word(monkeypatch, table):
