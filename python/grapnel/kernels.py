@@ -5,9 +5,9 @@
     kernel(blocks, threads, table, starts, ends, numpy.int64(n))
     table.synchronize()                                        # raises what the kernel could not read
 
-It needs the driver of CUDA 12.4 or later, and NVRTC of CUDA 12.8 or later, but of no newer major version than the driver's. The CUDA
-toolkit, PyTorch for CUDA, and the packages nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 have NVRTC. Nothing of it is needed for CuPy,
-Numba and others that compile by themselves: give them include() and Array.struct.
+It needs the driver of CUDA 12.4 or later, and NVRTC of CUDA 12.8 or later, but of no newer major version than the driver's. The
+CUDA toolkit, PyTorch for CUDA, and the packages nvidia-cuda-nvrtc and nvidia-cuda-nvrtc-cu12 have NVRTC. Nothing of it is needed
+for CuPy, Numba and others that compile by themselves: give them include() and Array.struct.
 """
 
 from __future__ import annotations
@@ -252,8 +252,8 @@ class Kernel:
         if not self.machine.is_cuda:
             raise ValueError(f"kernels in CUDA C++ run on a GPU, and not on {self.machine.name}; compile() needs none")
         if not hasattr(_driver(), "cuFuncGetParamInfo"):  # else a launch reads behind too few arguments
-            raise Error("CUDA's driver is older than 12.4 and does not tell what a kernel takes; update the driver", -errno.ENOTSUP,
-                        "GN_ENOTSUP")
+            raise Error("CUDA's driver is older than 12.4 and does not tell what a kernel takes; update the driver",
+                        -errno.ENOTSUP, "GN_ENOTSUP")
         self._context = _Context(self.machine.device_index)
         self.arch = _arch(self.machine.device_index)
         code = compile(source, self.arch, options)
