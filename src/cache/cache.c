@@ -337,8 +337,8 @@ static uint32_t most_moved(const struct gn_cache_view *v)
 	               rounds = sectors > 1 ? GN__MOVED_ROUNDS_OF_SECTORS : GN__MOVED_ROUNDS,
 	               most = rounds * page * v->leaders;
 
-	return most < GN__MOVED_LEAST   ? GN__MOVED_LEAST
-	       : most > GN__MOVED_LIMIT ? GN__MOVED_LIMIT
+	return most < GN__MOVED_LEAST   ? (uint32_t)GN__MOVED_LEAST
+	       : most > GN__MOVED_LIMIT ? (uint32_t)GN__MOVED_LIMIT
 	                                : (uint32_t)most;
 }
 
