@@ -129,7 +129,7 @@ static void what_stayed_outlives_a_pass(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
 	struct visit_args args;
-	const uint32_t frames = few_drawn(FRAMES, MANY), pages = 4 * frames;
+	const uint32_t frames = few_drawn((uint32_t)FRAMES, (uint32_t)MANY), pages = 4 * frames;
 	uint32_t wrong = 0;
 	uint64_t before = 0;
 
