@@ -375,8 +375,8 @@ static void random_schedules(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 3); seed++) {
-		const struct talk talk = {3, 1,           SMALL, 2, seed % 3 == 0 ? 1 : seed % 3 == 1 ? 4 : 8,
-		                          0, SIMT_RANDOM, seed};
+		const struct talk talk = {
+		    3, 1, SMALL, 2, seed % 3 == 0 ? 1u : seed % 3 == 1 ? 4u : 8u, 0, SIMT_RANDOM, seed};
 
 		run_talk(&talk);
 	}
