@@ -61,35 +61,6 @@ static void must_rebuild(struct store_test *t)
 		fail_msg("%s", t->error.text);
 }
 
-static void rename_file(const struct store_test *t, const char *from, const char *to)
-{
-	char a[200], b[200];
-
-	snprintf(a, sizeof a, "%s/%s", t->folder, from);
-	snprintf(b, sizeof b, "%s/%s", t->folder, to);
-	assert_int_equal(rename(a, b), 0);
-}
-
-static void write_at(struct store_test *t, uint64_t offset, size_t bytes, uint32_t round)
-{
-	unsigned char *content = (unsigned char *)malloc(bytes);
-
-	assert_non_null(content);
-	for (size_t k = 0; k < bytes; k++)
-		content[k] = byte_of(offset + k, round);
-	if (gn_store_write_host(t->store, offset, content, bytes, &t->error))
-		fail_msg("%s", t->error.text);
-	free(content);
-}
-
-static void set_byte(const struct store_test *t, unsigned k, off_t at, char value)
-{
-	const int fd = open(member_path(t, k), O_WRONLY);
-
-	assert_int_equal(pwrite(fd, &value, 1, at), 1);
-	close(fd);
-}
-
 static char get_byte(const struct store_test *t, unsigned k, uint64_t at)
 {
 	char value;
@@ -111,59 +82,6 @@ static void assert_equal_members(const struct store_test *t)
 	}
 	free(a);
 	free(b);
-}
-
-/* The text of the state, with room to change it. */
-static char *state_text(const struct store_test *t)
-{
-	static char text[4096];
-	char path[200];
-	FILE *file;
-
-	snprintf(path, sizeof path, "%s/state", t->folder);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	text[fread(text, 1, sizeof text - 1, file)] = '\0';
-	fclose(file);
-	return text;
-}
-
-static void set_state(const struct store_test *t, const char *text)
-{
-	char path[200];
-	FILE *file;
-
-	snprintf(path, sizeof path, "%s/state", t->folder);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static int has_log(const struct store_test *t)
-{
-	char path[200];
-
-	snprintf(path, sizeof path, "%s/state.log", t->folder);
-	return !access(path, F_OK);
-}
-
-static void copy_file(const struct store_test *t, const char *from, const char *to)
-{
-	char command[500];
-
-	snprintf(command, sizeof command, "cp %s/%s %s/%s", t->folder, from, t->folder, to);
-	assert_int_equal(system(command), 0);
-}
-
-/* What the program would leave that is killed now: then the open store is closed, and leaves nothing. */
-static void kill_program(struct store_test *t)
-{
-	copy_file(t, "state", "killed");
-	copy_file(t, "state.log", "killed.log");
-	close_store(t);
-	rename_file(t, "killed", "state");
-	rename_file(t, "killed.log", "state.log");
 }
 
 /* Member 2 is away while this many regions are written, a byte of each. */

@@ -248,7 +248,7 @@ static int is_missed(const struct gn_replica_log *l, uint64_t region)
 uint64_t gn_replica_log_next(const struct gn_replica_log *l, uint64_t *at)
 {
 	const uint64_t regions = regions_of(l);
-	uint64_t first = *at >> l->region_log2, last, end;
+	uint64_t first = (*at + ((uint64_t)1 << l->region_log2) - 1) >> l->region_log2, last, end;
 
 	while (first < regions && !is_missed(l, first))
 		first++;

@@ -71,8 +71,9 @@ void gn_replica_log_add(struct gn_replica_log *l);
 void gn_replica_log_begin(struct gn_replica_log *l);
 
 /*
- * gn_replica_log_next - the next bytes that are missed, from the region of *at on. Returns how many lie side
- * by side, with *at where they begin; 0: no more.
+ * gn_replica_log_next - the next bytes that are missed, from the first region that begins at *at or later:
+ * *at is 0 or the end of the bytes before, which is within the last region if that is shorter than the
+ * others. Returns how many lie side by side, with *at where they begin; 0: no more.
  */
 uint64_t gn_replica_log_next(const struct gn_replica_log *l, uint64_t *at);
 
