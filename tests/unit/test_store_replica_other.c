@@ -67,10 +67,67 @@ static void the_last_region_may_be_shorter(void **state)
 	assert_state(t, "open 0", 2, 0);
 }
 
+/* ---- another file in a member's place ---- */
+
+/* A new file with this name, of zeros. The one that was there is kept, so that the system cannot make it
+ * anew. */
+static void replace_member(const struct store_test *t, unsigned k)
+{
+	char name[16], kept[16];
+
+	snprintf(name, sizeof name, "member%u", k);
+	snprintf(kept, sizeof kept, "member%u", k + 4);
+	rename_file(t, name, kept);
+	make_member(t, k, BYTES);
+}
+
+/* In each place, also beside a member that is stale: its zeros are never copied. */
+static void a_rebuild_never_copies_a_file_that_is_another_one(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	for (int stale = 0; stale < 2; stale++)
+		for (unsigned k = 0; k < 2; k++) {
+			fill_members(t, 3);
+			if (stale)
+				miss(t, 3, "member2", 0, REGION);
+			replace_member(t, k);
+			must_rebuild(t, 3, 0);
+			assert_int_equal(report.source, 2 - k);
+			assert_int_equal(report.members, 1 + stale);
+			for (unsigned member = 0; member < 3; member++) {
+				assert_holds(t, member, 0, REGION, stale ? 2 : 1);
+				assert_holds(t, member, REGION, BYTES - REGION, 1);
+			}
+			assert_state(t, "open 0", 3, 0);
+			drop_replica(t);
+		}
+}
+
+/* Nothing is written, and the state knows what was there: when that is put back, it counts. */
+static void a_rebuild_is_refused_if_all_are_others(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	fill_members(t, 2);
+	replace_member(t, 0);
+	replace_member(t, 1);
+	assert_int_equal(rebuild(t, 2, 0), -GN_EBADMSG);
+	assert_says(t, "is another file or drive than it was", "--from its number");
+	assert_int_equal(rebuild(t, 2, 1), -GN_EINVAL);
+	assert_says(t, "member 1", "is another file or drive than it was");
+	rename_file(t, "member5", "member1");
+	must_rebuild(t, 2, 0);
+	assert_int_equal(report.source, 2);
+	assert_holds(t, 0, 0, BYTES, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    set_case(the_last_region_may_be_shorter),
+	    set_case(a_rebuild_never_copies_a_file_that_is_another_one),
+	    set_case(a_rebuild_is_refused_if_all_are_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

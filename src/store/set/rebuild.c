@@ -7,6 +7,35 @@
 #include <string.h>
 #include <unistd.h>
 
+/* 1: the state speaks of a file or drive with another mark. This one in its place may have any bytes. */
+static int is_another(const struct gn_job *j, unsigned k)
+{
+	return j->has_state && *j->state.mark[k] && strcmp(j->state.mark[k], j->set.member[k]->mark) != 0;
+}
+
+static void doubt_others(struct gn_job *j)
+{
+	for (unsigned k = 0; k < j->set.members; k++)
+		if (is_another(j, k))
+			j->state.stale[k] = GN_STALE_WHOLE;
+}
+
+static int choose_first(const struct gn_job *j, unsigned *source, struct gn_error *error)
+{
+	int rc = gn_job_first_good(j, source, error);
+
+	for (unsigned k = 0; k < j->set.members && rc; k++)
+		if (is_another(j, k))
+			return gn_error_set(error, rc,
+			                    "replica: no member is up to date by state=%s, and member %u "
+			                    "(%s) is another file "
+			                    "or drive than it was; put back the one that was there, or "
+			                    "decide which is right: "
+			                    "remove that file, then grapnel store rebuild --from its number",
+			                    j->settings.state, k + 1, j->set.uri[k]);
+	return rc;
+}
+
 /* The member that is right: the caller's choice, which must be up to date where that is known. */
 static int choose_source(struct gn_job *j, unsigned *source, struct gn_error *error)
 {
@@ -17,17 +46,19 @@ static int choose_source(struct gn_job *j, unsigned *source, struct gn_error *er
 		                    "replica: nothing says which member is up to date; give --from with the "
 		                    "number of the one that is right");
 	if (!from)
-		return gn_job_first_good(j, source, error);
+		return choose_first(j, source, error);
 	if (from > j->set.members)
 		return gn_error_set(error, -GN_EINVAL, "replica: there is no member %u; there are %u", from,
 		                    j->set.members);
 	*source = from - 1;
 	if (!j->state.stale[*source])
 		return 0;
-	return gn_error_set(error, -GN_EINVAL,
-	                    "replica: member %u (%s) is out of date by state=%s; take another, or, if it is "
-	                    "right all the same, remove that file first",
-	                    from, j->set.uri[*source], j->settings.state);
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "replica: member %u (%s) is %s by state=%s; take another, or, if it is right all the "
+	    "same, remove that file first",
+	    from, j->set.uri[*source],
+	    is_another(j, *source) ? "another file or drive than it was" : "out of date", j->settings.state);
 }
 
 static int save(struct gn_job *j, struct gn_error *error)
@@ -47,21 +78,18 @@ static int mark(struct gn_job *j, unsigned k, int stale, struct gn_error *error)
 }
 
 /*
- * 1: a member differs from those that are up to date in what the log has alone. Another file or drive in its
- * place, which has not its mark, may have any bytes.
+ * 1: a member differs from those that are up to date in what the log has alone. Without a mark it may be
+ * another one than it was.
  */
 static int is_logged(const struct gn_job *j, unsigned k)
 {
-	return !j->whole && j->trusted && j->state.stale[k] != GN_STALE_WHOLE && *j->state.mark[k] &&
-	       !strcmp(j->state.mark[k], j->set.member[k]->mark);
+	return !j->whole && j->trusted && j->state.stale[k] != GN_STALE_WHOLE && *j->state.mark[k];
 }
 
 /* 1: the member is up to date by the state, and the caller trusts that. */
 static int is_good(const struct gn_job *j, unsigned k)
 {
-	const int same = !*j->state.mark[k] || !strcmp(j->state.mark[k], j->set.member[k]->mark);
-
-	return !j->whole && !j->state.stale[k] && !j->state.open && same;
+	return !j->whole && !j->state.stale[k] && !j->state.open;
 }
 
 /* A member is stale from its first byte on that is changed. Until then it may be the only one that is whole.
@@ -200,6 +228,8 @@ static int rebuild(struct gn_job *j, struct gn_error *error)
 		rc = refuse_read_only(j, error);
 	if (!rc)
 		rc = gn_job_take_state(j, 1, error);
+	if (!rc)
+		doubt_others(j);
 	if (!rc)
 		rc = choose_source(j, &source, error);
 	for (unsigned k = 0; k < j->set.members && !rc; k++)
