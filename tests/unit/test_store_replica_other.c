@@ -122,12 +122,65 @@ static void a_rebuild_is_refused_if_all_are_others(void **state)
 	assert_holds(t, 0, 0, BYTES, 1);
 }
 
+static void a_file_that_is_another_one_is_not_used_until_it_is_rebuilt(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	struct gn_store_member member;
+
+	for (unsigned k = 0; k < 2; k++) {
+		fill_members(t, 2);
+		replace_member(t, k);
+		for (int writes = 0; writes < 2; writes++) {
+			memset(&options, 0, sizeof options);
+			options.read_only = !writes;
+			open_replica(t, 2, &options);
+			assert_int_equal(members_out(t), 1);
+			assert_int_equal(gn_store_get_member(t->store, k, &member), 0);
+			assert_int_equal(member.use, GN_MEMBER_STALE);
+			assert_non_null(strstr(member.text, "another file or drive"));
+			must_move_lanes(t, 512, 0, 1);
+			assert_content(t, 0, BYTES, 1);
+			assert_state(t, writes ? "open 1" : "open 0", 2, writes ? 1u << k : 0);
+			if (writes)
+				write_at(t, 0, 10, 2);
+			close_store(t);
+		}
+		assert_non_null(strstr(state_text(t), "\nstale file:"));
+		must_rebuild(t, 2, 0);
+		assert_int_equal(report.logged, 0);
+		assert_holds(t, k, 0, 10, 2);
+		assert_holds(t, k, 10, BYTES - 10, 1);
+		open_replica(t, 2, NULL);
+		assert_int_equal(members_out(t), 0);
+		close_store(t);
+		drop_replica(t);
+	}
+}
+
+static void a_replica_is_refused_if_all_are_others(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	fill_members(t, 2);
+	replace_member(t, 0);
+	replace_member(t, 1);
+	assert_int_equal(gn_store_open(&t->store, t->machine, replica_uri(t, 2), NULL, &t->error),
+	                 -GN_EBADMSG);
+	assert_says(t, "is another file or drive than it was", "--from its number");
+	rename_file(t, "member5", "member1");
+	open_replica(t, 2, NULL);
+	assert_content(t, 0, BYTES, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    set_case(the_last_region_may_be_shorter),
 	    set_case(a_rebuild_never_copies_a_file_that_is_another_one),
 	    set_case(a_rebuild_is_refused_if_all_are_others),
+	    set_case(a_file_that_is_another_one_is_not_used_until_it_is_rebuilt),
+	    set_case(a_replica_is_refused_if_all_are_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,25 @@ int gn_replica_open_count(const struct gn_replica *r)
 	return count;
 }
 
+/*
+ * A file or drive that has not the mark of the state may have any bytes. The state keeps the mark that it
+ * has, until a rebuild.
+ */
+static void leave_out_another(struct gn_replica *r, unsigned k)
+{
+	struct gn_store *member = r->set.member[k];
+
+	if (!r->path || !*r->state.mark[k] || !*member->mark || !strcmp(r->state.mark[k], member->mark))
+		return;
+	gn_store_close(member);
+	r->set.member[k] = NULL;
+	r->other[k] = 1;
+	if (!gn_replica_open_count(r))
+		memset(&r->set.base.view, 0, sizeof r->set.base.view); /* it was that of this member */
+	leave_out(r, k, GN_MEMBER_STALE, -GN_EBADMSG,
+	          "another file or drive than it was; grapnel store rebuild mends it");
+}
+
 static int open_member(struct gn_replica *r, unsigned k, const struct gn_store_options *options,
                        int read_only, struct gn_error *error)
 {
@@ -135,7 +154,31 @@ static int open_member(struct gn_replica *r, unsigned k, const struct gn_store_o
 		return gn_error_set(error, rc, "%s", why.text);
 	if (rc)
 		leave_out(r, k, GN_MEMBER_MISSING, rc, why.text);
+	else
+		leave_out_another(r, k);
 	return 0;
+}
+
+static int refuse_all(const struct gn_replica *r, struct gn_error *error)
+{
+	for (unsigned k = 0; k < r->set.members; k++)
+		if (r->about[k].use == GN_MEMBER_MISSING)
+			return gn_error_set(error, r->about[k].why.code,
+			                    "replica: no member that is up to date can be opened: %.300s",
+			                    r->about[k].text);
+	for (unsigned k = 0; k < r->set.members; k++)
+		if (r->other[k])
+			return gn_error_set(
+			    error, -GN_EBADMSG,
+			    "replica: no member is up to date by state=%s, and member %u (%s) is "
+			    "another file or drive than it was; put back the one that was there, "
+			    "or decide which is right: remove that file, then grapnel store "
+			    "rebuild --from its number",
+			    r->path, k + 1, r->set.uri[k]);
+	return gn_error_set(error, -GN_EBADMSG,
+	                    "replica: every member is out of date by state=%s; decide which is right: remove "
+	                    "that file, then grapnel store rebuild --from its number",
+	                    r->path);
 }
 
 static int open_members(struct gn_replica *r, const struct gn_store_options *options, int read_only,
@@ -145,17 +188,7 @@ static int open_members(struct gn_replica *r, const struct gn_store_options *opt
 
 	for (unsigned k = 0; k < r->set.members && !rc; k++)
 		rc = open_member(r, k, options, read_only, error);
-	if (rc || gn_replica_open_count(r))
-		return rc;
-	for (unsigned k = 0; k < r->set.members; k++)
-		if (r->about[k].use == GN_MEMBER_MISSING)
-			return gn_error_set(error, r->about[k].why.code,
-			                    "replica: no member that is up to date can be opened: %.300s",
-			                    r->about[k].text);
-	return gn_error_set(error, -GN_EBADMSG,
-	                    "replica: every member is out of date by state=%s; decide which is right: remove "
-	                    "that file, then grapnel store rebuild --from its number",
-	                    r->path);
+	return rc || gn_replica_open_count(r) ? rc : refuse_all(r, error);
 }
 
 int gn_replica_check_size(const struct gn_set *set, unsigned k, unsigned first, uint64_t size,
@@ -298,8 +331,9 @@ static int open_log(struct gn_replica *r, struct gn_error *error)
 	for (unsigned k = 0; k < r->set.members; k++) {
 		const int lost = r->state.stale[k] || (r->state.open && !r->set.member[k]);
 
-		r->kind[k] = r->state.stale[k] == GN_STALE_WHOLE || (lost && !trusted) ? GN_STALE_WHOLE
-		                                                                       : GN_STALE_LOGGED;
+		r->kind[k] = r->other[k] || r->state.stale[k] == GN_STALE_WHOLE || (lost && !trusted)
+		                 ? GN_STALE_WHOLE
+		                 : GN_STALE_LOGGED;
 	}
 	if (!trusted)
 		return gn_replica_log_make(&r->log, r->path, capacity, error);

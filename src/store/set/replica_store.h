@@ -15,6 +15,7 @@ struct gn_replica {
 	struct gn_replica_state state;  /* as the file has it */
 	struct gn_replica_log log;      /* of a replica that is written and has a state */
 	uint32_t *maps; /* written and missed in device memory, where kernels do not reach the log; NULL */
+	int other[GN_SET_MOST];                    /* 1: not the file or drive that the state speaks of */
 	int kind[GN_SET_MOST];                     /* how a member is stale, if it is: enum of state.h */
 	struct gn_store_member about[GN_SET_MOST]; /* as it was when the replica was opened */
 };
@@ -22,8 +23,8 @@ struct gn_replica {
 /*
  * gn_replica_open - open the members that are up to date, and make the view.
  * @r  zeroed, but for set.base.ops, set.base.machine and is_cuda
- * A member that is stale or gone is left out; at least one must be there. It changes nothing of the state.
- * Returns 0 or a negative code, as gn_store_open.
+ * A member that is stale, gone or another one than it was is left out; at least one must be there. It changes
+ * nothing of the state. Returns 0 or a negative code, as gn_store_open.
  */
 int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const struct gn_replica_settings *s,
                     const struct gn_store_options *options, struct gn_error *error);
