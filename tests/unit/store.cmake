@@ -4,6 +4,7 @@ foreach(name store_uri store_open store_memory store_peer store_transfer store_s
   gn_unit(${name})
 endforeach()
 target_link_options(test_store_replica_log PRIVATE LINKER:--wrap=fdatasync)
+target_link_options(test_store_replica_other PRIVATE LINKER:--wrap=msync)
 foreach(function open access opendir ioctl)
   target_link_options(test_nvme_iommufd PRIVATE LINKER:--wrap=${function})
 endforeach()

@@ -2,11 +2,34 @@
 /* A member, or the log, that is another one than it was; and a log that ends within a region. */
 #include <store/set/state.h>
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include "test_replica_support.h"
 
 enum { BYTES = (64 << 10) - 512, REGION = 4096 };
 
 static struct gn_replica_report report;
+static int msync_fails;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+int __real_msync(void *at, size_t bytes, int flags);
+int __wrap_msync(void *at, size_t bytes, int flags);
+#ifdef __cplusplus
+}
+#endif
+
+int __wrap_msync(void *at, size_t bytes, int flags)
+{
+	if (!msync_fails)
+		return __real_msync(at, bytes, flags);
+	errno = EIO;
+	return -1;
+}
 
 static int rebuild(struct store_test *t, unsigned members, unsigned from)
 {
@@ -65,6 +88,70 @@ static void the_last_region_may_be_shorter(void **state)
 	assert_holds(t, 1, 0, BYTES - 1, 1);
 	assert_holds(t, 1, BYTES - 1, 1, 2);
 	assert_state(t, "open 0", 2, 0);
+}
+
+/* It may be mounted again without what was in memory. */
+static void a_log_of_another_mount_is_not_trusted(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char *text, *boot, *end;
+
+	for (int again = 0; again < 2; again++) {
+		fill_members(t, 2);
+		open_replica(t, 2, NULL);
+		write_at(t, 0, 10, 2);
+		kill_program(t);
+		text = state_text(t);
+		boot = strstr(text, "\nboot ");
+		assert_non_null(boot);
+		end = strchr(boot + 6, '\n');
+		assert_non_null(memchr(boot + 6, ' ', (size_t)(end - boot) - 6)); /* the mount is there */
+		if (again)
+			end[-1] = end[-1] == '1' ? '2' : '1';
+		set_state(t, text);
+		set_byte(t, 1, 5 * REGION, 'x');
+		must_rebuild(t, 2, 0);
+		assert_int_equal(report.logged, !again);
+		set_byte(t, 1, 5 * REGION, (char)byte_of(5 * REGION, 1));
+		drop_replica(t);
+	}
+}
+
+/* 0: this program can write no file. */
+static void let_write(int may)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = may ? limit.rlim_max : 0;
+	signal(SIGXFSZ, may ? SIG_DFL : SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The state may stay as it was while the program wrote: then it names a log that lacks what it should have.
+ */
+static void a_log_that_cannot_be_written_is_never_trusted(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	for (int may = 0; may < 2; may++) {
+		fill_members(t, 2);
+		rename_file(t, "member1", "away");
+		open_replica(t, 2, NULL);
+		write_at(t, 0, BYTES, 2);
+		msync_fails = 1;
+		let_write(may);
+		close_store(t);
+		let_write(1);
+		msync_fails = 0;
+		rename_file(t, "away", "member1");
+		assert_false(has_log(t));
+		assert_state(t, may ? "open 0" : "open 1", 2, 2);
+		must_rebuild(t, 2, 0);
+		assert_int_equal(report.logged, 0);
+		assert_holds(t, 1, 0, BYTES, 2);
+		drop_replica(t);
+	}
 }
 
 /* ---- another file in a member's place ---- */
@@ -177,6 +264,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    set_case(the_last_region_may_be_shorter),
+	    set_case(a_log_of_another_mount_is_not_trusted),
+	    set_case(a_log_that_cannot_be_written_is_never_trusted),
 	    set_case(a_rebuild_never_copies_a_file_that_is_another_one),
 	    set_case(a_rebuild_is_refused_if_all_are_others),
 	    set_case(a_file_that_is_another_one_is_not_used_until_it_is_rebuilt),

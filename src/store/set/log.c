@@ -227,6 +227,13 @@ void gn_replica_log_remove(struct gn_replica_log *l)
 	gn_replica_log_close(l);
 }
 
+void gn_replica_log_void(struct gn_replica_log *l)
+{
+	if (l->map)
+		((struct header *)(void *)l->map)->id = 0;
+	gn_replica_log_remove(l);
+}
+
 /* ---- the maps ---- */
 
 void gn_replica_log_add(struct gn_replica_log *l)
@@ -261,13 +268,26 @@ uint64_t gn_replica_log_next(const struct gn_replica_log *l, uint64_t *at)
 	return (end < l->capacity ? end : l->capacity) - *at;
 }
 
-void gn_replica_boot(char boot[GN_BOOT_BYTES])
+static void boot_number(char *text, int size)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-	if (!file || !fgets(boot, GN_BOOT_BYTES, file))
-		*boot = '\0';
-	boot[strcspn(boot, "\n")] = '\0';
+	if (!file || !fgets(text, size, file))
+		*text = '\0';
+	text[strcspn(text, "\n")] = '\0';
 	if (file)
 		fclose(file);
+}
+
+void gn_replica_boot(const struct gn_replica_log *l, char boot[GN_BOOT_BYTES])
+{
+	const unsigned unique = 0x4000; /* STATX_MNT_ID_UNIQUE of Linux 6.8; headers may be older */
+	char number[40];
+	struct statx st;
+
+	boot_number(number, sizeof number);
+	*boot = '\0';
+	if (*number && !statx(l->fd, "", AT_EMPTY_PATH, STATX_MNT_ID | unique, &st) &&
+	    st.stx_mask & (STATX_MNT_ID | unique))
+		snprintf(boot, GN_BOOT_BYTES, "%s %llu", number, (unsigned long long)st.stx_mnt_id);
 }

@@ -7,8 +7,9 @@
  *
  * The file is mapped, and on the cpu machine kernels set the bits in it before they post a write. So it has
  * them also when the program is killed, but not when the system stops: the medium gets them when the replica
- * is closed. The state has the number of its log. It names the boot of the system in which the maps are live.
- * A log with another number, or of another boot, says nothing.
+ * is closed. The state has the number of its log. It names the boot of the system in which the maps are live,
+ * and the mount: a file system that failed may have lost them, and is mounted again without them. A log with
+ * another number, or of another boot or mount, says nothing.
  */
 #ifndef GN_STORE_SET_LOG_H
 #define GN_STORE_SET_LOG_H
@@ -22,7 +23,7 @@
 extern "C" {
 #endif
 
-enum { GN_BOOT_BYTES = 40 };
+enum { GN_BOOT_BYTES = 64 };
 
 /* Zero: none. */
 struct gn_replica_log {
@@ -61,6 +62,9 @@ void gn_replica_log_close(struct gn_replica_log *l);
 /* gn_replica_log_remove - close it, and remove the file. */
 void gn_replica_log_remove(struct gn_replica_log *l);
 
+/* gn_replica_log_void - remove it; if the file stays all the same, no state has its number. */
+void gn_replica_log_void(struct gn_replica_log *l);
+
 /* gn_replica_log_words - words of each map. */
 size_t gn_replica_log_words(const struct gn_replica_log *l);
 
@@ -77,8 +81,12 @@ void gn_replica_log_begin(struct gn_replica_log *l);
  */
 uint64_t gn_replica_log_next(const struct gn_replica_log *l, uint64_t *at);
 
-/* gn_replica_boot - the number of the system's boot; an empty text if it is not known. */
-void gn_replica_boot(char boot[GN_BOOT_BYTES]);
+/*
+ * gn_replica_boot - the number of the system's boot, and of the mount that has the log; an empty text if that
+ * is not known. Who mounts a file system again gets another number. Kernels before Linux 6.8 may give the
+ * same.
+ */
+void gn_replica_boot(const struct gn_replica_log *l, char boot[GN_BOOT_BYTES]);
 
 #ifdef __cplusplus
 }

@@ -76,7 +76,7 @@ static void take_state(const struct gn_replica *r, struct gn_replica_state *s, u
 	s->log = r->log.id;
 	*s->boot = '\0';
 	if (open && !r->is_cuda)
-		gn_replica_boot(s->boot);
+		gn_replica_boot(&r->log, s->boot);
 	for (unsigned k = 0; k < s->members; k++) {
 		s->stale[k] = stale >> k & 1 ? r->kind[k] : 0;
 		if (r->set.member[k])
@@ -283,11 +283,14 @@ static int finish_log(struct gn_replica *r)
 	return rc ? rc : gn_replica_log_sync(&r->log);
 }
 
+/* After a log that failed nobody knows what the members lack, also if the state cannot be written either. */
 static void close_state(struct gn_replica *r)
 {
-	if (finish_log(r)) /* nobody knows what the members lack */
+	if (finish_log(r)) {
 		for (unsigned k = 0; k < r->set.members; k++)
 			r->kind[k] = GN_STALE_WHOLE;
+		gn_replica_log_void(&r->log);
+	}
 	if (!save_state(r, 0, NULL) && !r->state.log)
 		gn_replica_log_remove(&r->log);
 }

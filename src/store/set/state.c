@@ -374,16 +374,24 @@ int gn_replica_state_same(const struct gn_replica_state *s, const char *path, ch
 
 /* ---- the log ---- */
 
-/* While a program writes, the maps have its writes only in memory: they are gone when the system stops. */
+/*
+ * While a program writes, the maps have its writes only in memory: they are gone when the system stops, or
+ * when the file system that has them fails and is mounted again.
+ */
 int gn_replica_state_trust(const struct gn_replica_state *s, struct gn_replica_log *log, const char *path,
                            uint64_t capacity, struct gn_error *error)
 {
 	char boot[GN_BOOT_BYTES];
 	int rc;
 
-	gn_replica_boot(boot);
-	if (!s->log || (s->open && (!*boot || strcmp(boot, s->boot) != 0)))
+	if (!s->log)
 		return 0;
 	rc = gn_replica_log_open(log, path, s->log, capacity, error);
-	return !rc ? 1 : rc == -GN_ENOENT ? 0 : rc;
+	if (rc)
+		return rc == -GN_ENOENT ? 0 : rc;
+	gn_replica_boot(log, boot);
+	if (!s->open || (*boot && !strcmp(boot, s->boot)))
+		return 1;
+	gn_replica_log_close(log);
+	return 0;
 }
