@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The kernel of a guest: Debian's, taken out of its package, which is not installed. With GUEST_ARCHIVE="URL SUITE" that of another
-# archive, whose lists apt keeps in FOLDER: nothing of the system is changed.
+# archive, Ubuntu's, whose lists apt keeps in FOLDER: nothing of the system is changed. Without the keys of that archive nothing is
+# fetched, because no kernel is booted that nobody verified.
 # Exit status 77: there is none to be had.
 # Usage: kernel.sh FOLDER PACKAGE MODULE... - afterwards FOLDER has vmlinuz, and in modules/ these modules with those that they
 # need; modules/order names them in the order in which they are loaded.
@@ -11,14 +12,17 @@ name=$2
 shift 2
 mkdir -p "$folder"
 cd "$folder"
+[ -z "${GUEST_ARCHIVE:-}" ] || [ -e verified ] || rm -rf modules vmlinuz apt # left by who did not verify it
 [ ! -e modules/order ] || [ ! -e vmlinuz ] || exit 0
 apt_options=
 if [ -n "${GUEST_ARCHIVE:-}" ]; then
-  mkdir -p apt/lists/partial apt/cache/archives/partial
   keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg
-  verify="[signed-by=$keys]"
-  [ -e "$keys" ] || verify="[trusted=yes]" # the keys are not here: the packages are not verified
-  echo "deb $verify $GUEST_ARCHIVE main" >apt/sources.list
+  [ -e "$keys" ] || {
+    echo "kernel.sh: $name cannot be verified: there is no $keys; Ubuntu has it in ubuntu-keyring" >&2
+    exit 77
+  }
+  mkdir -p apt/lists/partial apt/cache/archives/partial
+  echo "deb [signed-by=$keys] $GUEST_ARCHIVE main" >apt/sources.list
   apt_options="-o Dir::Etc::sourcelist=$PWD/apt/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/apt/lists -o Dir::Cache=$PWD/apt/cache"
 fi
 # shellcheck disable=SC2086 # options, or none
@@ -66,5 +70,6 @@ done | awk '!seen[$1]++ { print $1 }' | while read -r file; do
   echo "$base"
 done >order
 mv tree/boot/vmlinuz-* vmlinuz
+[ -z "$apt_options" ] || : >verified
 mv order modules/order
 rm -rf tree apt linux-*.deb
