@@ -111,7 +111,12 @@ static int map_registers(struct gn_vfio *v, struct gn_error *error)
 		bytes = DOORBELLS_BYTES;
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->device, (off_t)info.offset);
 	}
-	if (at == MAP_FAILED || bytes < DOORBELLS_BYTES)
+	if (at != MAP_FAILED && bytes < DOORBELLS_BYTES) {
+		munmap(at, bytes);
+		at = MAP_FAILED;
+		errno = ENODEV; /* too few for a controller */
+	}
+	if (at == MAP_FAILED)
 		return gn_error_set(error, -GN_EIO, "%s: the registers (%zu bytes) cannot be mapped: %s",
 		                    v->name, bytes, strerror(errno));
 	v->registers = (char *)at;
