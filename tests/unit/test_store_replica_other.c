@@ -3,6 +3,7 @@
 #include <store/set/state.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -88,6 +89,49 @@ static void the_last_region_may_be_shorter(void **state)
 	assert_holds(t, 1, 0, BYTES - 1, 1);
 	assert_holds(t, 1, BYTES - 1, 1, 2);
 	assert_state(t, "open 0", 2, 0);
+}
+
+struct opening {
+	struct store_test *t;
+	struct gn_replica_log log;
+	int rc;
+};
+
+/* -GN_EBUSY: the other one was slow to let it go. */
+static void *make_log(void *argument)
+{
+	struct opening *o = (struct opening *)argument;
+	char path[200];
+
+	snprintf(path, sizeof path, "%s/state", o->t->folder);
+	do
+		o->rc = gn_replica_log_make(&o->log, path, BYTES, NULL);
+	while (o->rc == -GN_EBUSY);
+	return NULL;
+}
+
+/* Who waited for the lock of a log that is removed meanwhile has another one, which has the name. */
+static void a_log_that_was_removed_is_not_written(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct opening mine, other;
+	struct stat st;
+	pthread_t thread;
+
+	memset(&mine, 0, sizeof mine);
+	memset(&other, 0, sizeof other);
+	mine.t = other.t = t;
+	make_log(&mine);
+	assert_int_equal(mine.rc, 0);
+	assert_int_equal(pthread_create(&thread, NULL, make_log, &other), 0);
+	usleep(100000);
+	gn_replica_log_remove(&mine.log);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(other.rc, 0);
+	assert_int_equal(fstat(other.log.fd, &st), 0);
+	assert_int_equal(st.st_nlink, 1);
+	assert_true(has_log(t));
+	gn_replica_log_close(&other.log);
 }
 
 /* It may be mounted again without what was in memory. */
@@ -264,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    set_case(the_last_region_may_be_shorter),
+	    set_case(a_log_that_was_removed_is_not_written),
 	    set_case(a_log_of_another_mount_is_not_trusted),
 	    set_case(a_log_that_cannot_be_written_is_never_trusted),
 	    set_case(a_rebuild_never_copies_a_file_that_is_another_one),

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MAGIC "grapnel log 1\n"
-enum { HEADER_BYTES = 4096, REGION_LEAST_LOG2 = 12, REGIONS_MOST_LOG2 = 20 };
+enum { HEADER_BYTES = 4096, REGION_LEAST_LOG2 = 12, REGIONS_MOST_LOG2 = 20, OPENINGS_MOST = 8 };
 #define LOCK_PATIENCE_NS 1000000000u
 
 /* The begin of the file; the maps of missed and written follow, each of whole pages. */
@@ -83,14 +83,30 @@ static int lock(int fd)
 	return 1;
 }
 
-/* One program at a time has the log. O_NONBLOCK: opening a FIFO must not wait for its other end. */
+/* 1: whoever had the lock before has removed the file. */
+static int is_removed(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !st.st_nlink;
+}
+
+/*
+ * One program at a time has the log. O_NONBLOCK: opening a FIFO must not wait for its other end. There are
+ * file systems on which every file seems to be removed.
+ */
 static int open_file(struct gn_replica_log *l, int flags, struct gn_error *error)
 {
-	l->fd = open(l->path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0644);
-	if (l->fd < 0)
-		return errno == ENOENT ? -GN_ENOENT : refuse(l, errno, error);
-	if (lock(l->fd))
-		return 0;
+	for (int left = OPENINGS_MOST; left; left--) {
+		l->fd = open(l->path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0644);
+		if (l->fd < 0)
+			return errno == ENOENT ? -GN_ENOENT : refuse(l, errno, error);
+		if (!lock(l->fd))
+			break;
+		if (left == 1 || !is_removed(l->fd))
+			return 0;
+		close(l->fd);
+	}
 	return gn_error_set(error, -GN_EBUSY,
 	                    "replica: another program writes the members, by its log %s; wait until it has "
 	                    "ended",

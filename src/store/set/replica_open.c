@@ -319,12 +319,13 @@ static int load_state(struct gn_replica *r, const struct gn_replica_settings *s,
 /*
  * The log goes on if it can be trusted. Else a new one begins, and of members that are stale by now nothing
  * is known. After a program that ended while it wrote, what it wrote may be missing from the members that are
- * not used.
+ * not used. Who had the log before, with other members, may have changed the state.
  */
 static int open_log(struct gn_replica *r, struct gn_error *error)
 {
 	const uint64_t capacity = r->set.base.view.capacity_bytes;
 	const int trusted = gn_replica_state_trust(&r->state, &r->log, r->path, capacity, error);
+	int rc = 0;
 
 	if (trusted < 0)
 		return trusted;
@@ -336,7 +337,11 @@ static int open_log(struct gn_replica *r, struct gn_error *error)
 		                 : GN_STALE_LOGGED;
 	}
 	if (!trusted)
-		return gn_replica_log_make(&r->log, r->path, capacity, error);
+		rc = gn_replica_log_make(&r->log, r->path, capacity, error);
+	if (!rc)
+		rc = gn_replica_state_same(&r->state, r->path, r->set.uri, error);
+	if (rc || !trusted)
+		return rc;
 	if (r->state.open)
 		gn_replica_log_add(&r->log);
 	gn_replica_log_begin(&r->log);
