@@ -296,7 +296,7 @@ static void damage_log(const struct store_test *t, int how)
 	else if (how == 1)
 		assert_int_equal(ftruncate(fd, 4096), 0);
 	else
-		assert_int_equal(pwrite(fd, "?", 1, how == 2 ? 0 : how == 3 ? 16 : 24), 1);
+		assert_int_equal(pwrite(fd, "", 1, how == 2 ? 0 : how == 3 ? 16 : 26), 1);
 	close(fd);
 }
 

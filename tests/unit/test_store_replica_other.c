@@ -91,6 +91,28 @@ static void the_last_region_may_be_shorter(void **state)
 	assert_state(t, "open 0", 2, 0);
 }
 
+/* The rest of a member that lacks it must not count as up to date. */
+static void a_part_of_what_was_written_is_not_rebuilt(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	char begin[300], part[4096];
+
+	fill_members(t, 2);
+	miss(t, 2, "member1", BYTES - 1, 1);
+	snprintf(begin, sizeof begin, "%ssize=32K,", state_uri(t));
+	snprintf(part, sizeof part, "%s", set_uri(t, begin, 2, ""));
+	for (int whole = 0; whole < 2; whole++) {
+		assert_int_equal(gn_replica_rebuild(t->machine, part, 0, whole, &report, &t->error),
+		                 -GN_EINVAL);
+		assert_says(t, "state.log", "without size=, or with size=65024");
+	}
+	assert_int_equal(gn_store_open(&t->store, t->machine, part, NULL, &t->error), -GN_EINVAL);
+	must_rebuild(t, 2, 0);
+	assert_int_equal(report.logged, 1);
+	assert_holds(t, 1, BYTES - 1, 1, 2);
+	assert_int_equal(gn_replica_rebuild(t->machine, part, 0, 1, &report, &t->error), 0);
+}
+
 struct opening {
 	struct store_test *t;
 	struct gn_replica_log log;
@@ -308,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    set_case(the_last_region_may_be_shorter),
+	    set_case(a_part_of_what_was_written_is_not_rebuilt),
 	    set_case(a_log_that_was_removed_is_not_written),
 	    set_case(a_log_of_another_mount_is_not_trusted),
 	    set_case(a_log_that_cannot_be_written_is_never_trusted),

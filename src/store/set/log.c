@@ -202,6 +202,23 @@ static int is_that(const struct gn_replica_log *l, uint64_t id)
 	return pread(l->fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.id == id && h.capacity == l->capacity;
 }
 
+/* Members of which a part was rebuilt would count as up to date, and lack what the log says of the rest. */
+static int refuse_part(const struct gn_replica_log *l, uint64_t id, struct gn_error *error)
+{
+	struct header h;
+
+	if (!is_ours(l->fd) || pread(l->fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.id != id ||
+	    h.capacity <= l->capacity)
+		return 0;
+	return gn_error_set(
+	    error, -GN_EINVAL,
+	    "replica: %llu bytes of each member were written, by the log %s, and not all members have "
+	    "them, so %llu are too few; rebuild without size=, or with size=%llu; if the rest is not "
+	    "needed, remove the state and rebuild --from the number of the member that is right",
+	    (unsigned long long)h.capacity, l->path, (unsigned long long)l->capacity,
+	    (unsigned long long)h.capacity);
+}
+
 int gn_replica_log_open(struct gn_replica_log *l, const char *state, uint64_t id, uint64_t capacity,
                         struct gn_error *error)
 {
@@ -210,12 +227,14 @@ int gn_replica_log_open(struct gn_replica_log *l, const char *state, uint64_t id
 	if (!rc)
 		rc = open_file(l, 0, error);
 	measure(l, capacity);
+	if (!rc)
+		rc = refuse_part(l, id, error);
 	if (!rc && (!is_that(l, id) || map_file(l)))
 		rc = -GN_ENOENT;
 	l->id = id;
 	if (rc)
 		gn_replica_log_close(l);
-	return rc && rc != -GN_EBUSY && rc != -GN_ENOMEM ? -GN_ENOENT : rc;
+	return rc && rc != -GN_EBUSY && rc != -GN_ENOMEM && rc != -GN_EINVAL ? -GN_ENOENT : rc;
 }
 
 int gn_replica_log_sync(struct gn_replica_log *l)

@@ -47,8 +47,9 @@ int gn_replica_log_make(struct gn_replica_log *l, const char *state, uint64_t ca
                         struct gn_error *error);
 
 /*
- * gn_replica_log_open - the log with this number. Returns 0, -GN_EBUSY (another program has it), or
- * -GN_ENOENT: there is none that can be trusted, for members of this capacity.
+ * gn_replica_log_open - the log with this number. Returns 0, -GN_EBUSY (another program has it), -GN_EINVAL
+ * (it is of members of a larger capacity), or -GN_ENOENT: there is none that can be trusted, for members of
+ * this capacity.
  */
 int gn_replica_log_open(struct gn_replica_log *l, const char *state, uint64_t id, uint64_t capacity,
                         struct gn_error *error);

@@ -47,7 +47,8 @@ int gn_replica_verify(struct simt_machine *machine, const char *uri, struct gn_r
  *         and of one that missed writes only the regions of the log
  * They are written where they differ, flushed, read again and compared. A member that differs is stale in the
  * state from its first byte that is written until then. Returns 0, -GN_EBADMSG (a member has other bytes than
- * were written to it), -GN_EINVAL (from is out of date), -GN_EROFS, or as gn_store_open.
+ * were written to it), -GN_EINVAL (from is out of date, or size is less than what the log is of), -GN_EROFS,
+ * or as gn_store_open.
  */
 int gn_replica_rebuild(struct simt_machine *machine, const char *uri, unsigned from, int whole,
                        struct gn_replica_report *report, struct gn_error *error);

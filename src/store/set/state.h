@@ -60,7 +60,8 @@ int gn_replica_state_save(const struct gn_replica_state *s, const char *path, st
 /*
  * gn_replica_state_trust - open the log that a state has, if its maps have all writes that a member may lack.
  * @capacity  bytes of a member
- * Returns 1: it is open; 0: there is none; or -GN_EBUSY, -GN_ENOMEM.
+ * Returns 1: it is open; 0: there is none; or -GN_EBUSY, -GN_EINVAL (it is of members of a larger capacity),
+ * -GN_ENOMEM.
  */
 int gn_replica_state_trust(const struct gn_replica_state *s, struct gn_replica_log *log, const char *path,
                            uint64_t capacity, struct gn_error *error);
