@@ -259,7 +259,7 @@ case_rdma_members() {
   step "make a replica of two files" says "all were compared" grapnel store rebuild "$both" --from 1 --overwrite
   step "threads write and read the replica" nvme_check array "$both" 4096
   step "a server is killed while threads write: no access fails" during survive "$both" kill_server
-  step "the state says who has missed writes" says "stale .*:7475/file" cat /tmp/state
+  step "the state says which member has missed writes" says "missed .*:7475/file" cat /tmp/state
   step "without it the replica is opened" says "2, 1 in use" grapnel store info "$both"
   step "and has what was written" bytes_of "$both" 8
   step "another server in its place" serve --rdma file=/tmp/second.bin --port 7475
