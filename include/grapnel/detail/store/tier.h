@@ -25,8 +25,9 @@
  * of the caller's page, and keeps them: a line that comes and leaves meanwhile may be written there with
  * changes of other pages, but nobody changes a page while another reads it (see the cache in front).
  *
- * If a line cannot be written to the slow store it stays dirty, and clean ways are taken instead. If there is
- * none, reads go around the fast level, and writes fail.
+ * If a line cannot be written to the slow store it stays dirty, and another way is taken instead. A write of
+ * the caller tries each way, and fails when no line of the set can be written. A read takes clean ways alone
+ * then; if there is none, it goes around the fast level.
  */
 #include <grapnel/store.h> /* before the guard, because it includes this file */
 #ifndef GRAPNEL_STORE_TIER_H
@@ -139,6 +140,7 @@ struct gn__tier_op {
 	uint32_t whole;                           /* 1: they are the whole line */
 	uint32_t few;                             /* 1: one thread moves up to 16 bytes */
 	uint32_t missed;                          /* 1: the line was not there */
+	uint32_t failed;                          /* bit k: way k of the set could not be written */
 	struct gn_store_status status, unwritten; /* unwritten: of a dirty line that stays in the way */
 };
 
@@ -189,6 +191,14 @@ SIMT_FN void gn__tier_pin(const struct gn_tier_view *t, struct gn__tier_op *op, 
 	op->part = GN__TIER_PINNED;
 }
 
+/* Is this dirty way worth a write? A write of the caller tries each way of the set, a read only one. */
+SIMT_FN int gn__tier_may_write(const struct gn__tier_op *op, uint64_t way)
+{
+	if (!op->unwritten.code)
+		return 1;
+	return op->writes && !(op->failed >> way % GN__TIER_WAYS & 1) && simt_clock_ns() <= op->deadline;
+}
+
 /* Try to take this way for the line, or to make it clean. Returns 1 if it did one of them. */
 SIMT_FN int gn__tier_take(const struct gn_tier_view *t, struct gn__tier_op *op, uint64_t way, int again)
 {
@@ -196,7 +206,7 @@ SIMT_FN int gn__tier_take(const struct gn_tier_view *t, struct gn__tier_op *op, 
 	const int dirty = (seen & GN__TIER_DIRTY) != 0;
 	uint64_t wanted = op->line << GN__TIER_LINE_SHIFT | GN__TIER_BUSY;
 
-	if (seen & (GN__TIER_BUSY | GN__TIER_PINS) || (dirty && op->unwritten.code))
+	if (seen & (GN__TIER_BUSY | GN__TIER_PINS) || (dirty && !gn__tier_may_write(op, way)))
 		return 0;
 	if (seen & GN__TIER_REF && !again) {
 		simt_reduce_and_relaxed_dev_u64(&t->word[way], ~(uint64_t)GN__TIER_REF);
@@ -214,7 +224,23 @@ SIMT_FN int gn__tier_take(const struct gn_tier_view *t, struct gn__tier_op *op, 
 	return 1;
 }
 
-/* The set is locked, and no way has the line: find one for it, from the hand on. */
+/* Could this write of the caller not get rid of any line of the set? */
+SIMT_FN int gn__tier_is_stuck(const struct gn_tier_view *t, const struct gn__tier_op *op, uint64_t first)
+{
+	for (uint32_t k = 0; k < GN__TIER_WAYS; k++) {
+		const uint64_t seen = simt_load_relaxed_dev_u64(&t->word[first + k]);
+
+		if ((seen & (GN__TIER_DIRTY | GN__TIER_BUSY | GN__TIER_PINS)) != GN__TIER_DIRTY ||
+		    !(op->failed >> k & 1))
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * The set is locked, and no way has the line: find one for it, from the hand on. Returns where the next
+ * search begins: behind a line that could not be written.
+ */
 SIMT_FN uint32_t gn__tier_search(const struct gn_tier_view *t, struct gn__tier_op *op, uint64_t first,
                                  uint32_t hand)
 {
@@ -226,9 +252,9 @@ SIMT_FN uint32_t gn__tier_search(const struct gn_tier_view *t, struct gn__tier_o
 	}
 	if (!op->writes)
 		op->part = GN__TIER_AROUND;
-	else if (op->unwritten.code)
+	else if (gn__tier_is_stuck(t, op, first))
 		gn__tier_ends(op, op->unwritten);
-	return hand;
+	return hand + (op->unwritten.code != 0);
 }
 
 /* No way seemed to have the line: look again under the set's lock. */
@@ -301,7 +327,10 @@ SIMT_FN void gn__tier_write_back(const struct gn_tier_view *t, uint32_t mask, st
 	simt_and_acq_rel_dev_u64(
 	    &t->word[op->way],
 	    ~(uint64_t)(status.code ? GN__TIER_BUSY : GN__TIER_BUSY | GN__TIER_DIRTY)); /* R4 */
-	op->unwritten = status;
+	if (status.code) {
+		op->unwritten = status;
+		op->failed |= 1u << op->way % GN__TIER_WAYS;
+	}
 	op->part = GN__TIER_LOOKS;
 }
 
