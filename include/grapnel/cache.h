@@ -103,11 +103,11 @@ void gn_cache_destroy(struct gn_cache *cache);
  * a kernel on the machine's own stream and waits for that stream. Other streams' kernels may use the cache
  * meanwhile; what they write then may or may not be written. A page that cannot be written stays in the
  * cache, dirty. A page that is pinned for writing is written and stays dirty, because its holder may change
- * it again. If a store is full (-GN_ENOSPC), the cache writes to it again only at the next flush. Until then
- * a write to a page of that store that is not in the cache fails with -GN_ENOSPC at once. Make room, and
- * flush again: nothing was lost. Host. Returns 0 (every write before it that did not fail is in the store;
- * gn_array_failure tells of those), or the code of the first failure with how many pages are still dirty in
- * the message.
+ * it again. The stores are flushed even if a page failed. If a store is full (-GN_ENOSPC), the cache writes
+ * to it again only at the next flush. Until then a write to a page of that store that is not in the cache
+ * fails with -GN_ENOSPC at once. Make room, and flush again: nothing was lost. Host. Returns 0 (every write
+ * before it that did not fail is in the store; gn_array_failure tells of those), or the code of the first
+ * failure with how many pages are still dirty in the message.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 
@@ -136,10 +136,11 @@ int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, 
 
 /*
  * gn_cache_flush_result - the outcome of all flushes on this stream since the last call: of whole caches and
- * of ranges, launched or replayed by a graph. If all of them wrote everything, it makes the stores durable
- * (gn_store_flush). Call it when the flushes have ended (simt_stream_wait, an event, a callback). Launches
- * nothing; waits for the stores only. Any host thread. Returns 0 (every write before those flushes is in the
- * store), or the code of the first failure.
+ * of ranges, launched or replayed by a graph. It also makes the stores durable (gn_store_flush), whatever
+ * could not be written. Call it when the flushes have ended (simt_stream_wait, an event). Waits for the
+ * stores only. Launches nothing, except over a `tier:` store: there it launches a kernel on a stream of the
+ * store's own, and waits for it. So over a tier do not call it from a callback of a stream. Any host thread.
+ * Returns 0 (every write before those flushes is in the store), or the code of the first failure.
  */
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 

@@ -150,12 +150,23 @@ static int wait_for(struct gn_cache *cache, const char *what, struct gn_error *e
 
 static int flush_stores(struct gn_cache *cache, struct gn_error *error)
 {
-	int rc = 0;
+	int rc = 0, failed;
 
-	for (unsigned k = 0; k < cache->image.segments && !rc; k++)
-		if (!cache->image.segment[k].store.read_only)
-			rc = gn_store_flush(cache->store[k], error);
+	for (unsigned k = 0; k < cache->image.segments; k++) {
+		if (cache->image.segment[k].store.read_only)
+			continue;
+		failed = gn_store_flush(cache->store[k], rc ? NULL : error);
+		rc = rc ? rc : failed;
+	}
 	return rc;
+}
+
+/* Pages failed with rc, or did not: the stores have others, and a tier may get room for those that failed. */
+static int then_flush_stores(struct gn_cache *cache, int rc, struct gn_error *error)
+{
+	const int failed = flush_stores(cache, rc ? NULL : error);
+
+	return rc ? rc : failed;
 }
 
 /*
@@ -240,7 +251,7 @@ int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, st
 	unsigned record = record_of(cache, stream);
 	int rc = record == GN__RECORDS ? 0 : tell_failures(cache, record, error);
 
-	return rc ? rc : flush_stores(cache, error);
+	return then_flush_stores(cache, rc, error);
 }
 
 /* Wait for a flush on the machine's own stream, and return its result. */
@@ -257,17 +268,20 @@ int gn_cache_flush(struct gn_cache *cache, struct gn_error *error)
 
 	if (!rc)
 		rc = flushed(cache, error);
-	return rc ? rc : flush_stores(cache, error);
+	return then_flush_stores(cache, rc, error);
 }
 
 int gn_cache_flush_range(struct gn_cache *cache, struct gn_store *store, uint64_t offset, uint64_t bytes,
                          struct gn_error *error)
 {
-	int rc = launch_flush_range(cache, NULL, store, offset, bytes, error);
+	int rc = launch_flush_range(cache, NULL, store, offset, bytes, error), failed = 0;
 
-	if (!rc)
-		rc = flushed(cache, error);
-	return rc || gn_store_view_of(store)->read_only ? rc : gn_store_flush(store, error);
+	if (rc)
+		return rc;
+	rc = flushed(cache, error);
+	if (!gn_store_view_of(store)->read_only)
+		failed = gn_store_flush(store, rc ? NULL : error);
+	return rc ? rc : failed;
 }
 
 /* ---- prefetch ---- */

@@ -64,7 +64,6 @@ tier|detail/store/tier.h|/ gn__tier_write_back(const/,/^}/s/(status.code ? GN__T
 tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/GN__TIER_BUSY/|a flush writes a line that is being changed
 tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/0/|a flush writes a line that another writes
 tier|detail/store/tier.h|/ gn__tier_search(const/,/^}/s/if (!op->writes)/if (1)/|a write that finds no way is lost
-tier|detail/store/tier.h|/ gn__tier_may_write(const/,/^}/s/ .. !(op->failed.* & 1)//|a write tries the line that cannot be written for ever
 tier|detail/store/tier.h|/ gn__tier_is_stuck(const/,/^}/s/return 0;/continue;/|a write fails before it has tried each way
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END

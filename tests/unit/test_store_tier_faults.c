@@ -27,15 +27,15 @@ static int teardown(void **state)
 	return set_teardown(state);
 }
 
-/* One set before a file whose last line cannot be written. */
-static void open_with_bad_line(struct store_test *t)
+/* So many sets before a file whose lines from this one on cannot be written. */
+static void open_with_bad_lines(struct store_test *t, unsigned sets, uint64_t first_bad)
 {
 	char uri[300];
 
 	make_member(t, 0, (uint64_t)LINES * LINE);
-	snprintf(uri, sizeof uri, "tier:host:64K,file:%s?io=threads", member_path(t, 0));
+	snprintf(uri, sizeof uri, "tier:host:%uK,file:%s?io=threads", 64 * sets, member_path(t, 0));
 	open_uri(t, uri, NULL);
-	files_end_at((rlim_t)BAD * LINE);
+	files_end_at((rlim_t)first_bad * LINE);
 }
 
 static int write_line(const struct store_test *t, uint64_t line, uint32_t round)
@@ -62,7 +62,7 @@ static void one_line_that_cannot_be_written_blocks_no_other(void **state)
 	unsigned char bytes[LINE];
 
 	needs_cpu(t);
-	open_with_bad_line(t);
+	open_with_bad_lines(t, 1, BAD);
 	assert_int_equal(write_line(t, BAD, 1), 0);
 	for (uint64_t line = 0; line < WAYS - 1 + 24; line++) /* the first 15 fill the set */
 		assert_int_equal(write_line(t, line, 1), 0);
@@ -79,11 +79,43 @@ static void one_line_that_cannot_be_written_blocks_no_other(void **state)
 	assert_in_file(t, BAD, 1);
 }
 
+/* A page finds no room in a set of lines that cannot be written; lines of the other set can be. */
+static void a_flush_of_the_cache_goes_on_behind_a_page_that_failed(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const struct gn_tier_view *view;
+	struct walk_test w;
+	const uint32_t value = 7;
+	uint64_t good = 0;
+
+	needs_cpu(t);
+	open_with_bad_lines(t, 2, LINES - 2 * WAYS);
+	view = gn_store_view_of(t->store)->tier;
+	while (gn__tier_set(view, good) == gn__tier_set(view, BAD))
+		good++;
+	assert_int_equal(write_line(t, good, 1), 0);
+	for (uint64_t line = LINES - 2 * WAYS; line < LINES; line++)
+		if (gn__tier_set(view, line) == gn__tier_set(view, BAD))
+			assert_int_equal(write_line(t, line, 1), 0);
+	walk_open(&w, t, LINE);
+	for (uint64_t line = 0; line < 4; line++)
+		if (gn__tier_set(view, line) == gn__tier_set(view, BAD))
+			assert_int_equal(gn_array_write(&w.job.array, line * LINE / 4, &value), 0);
+	assert_int_equal(gn_cache_flush(w.cache, &t->error), -GN_EIO);
+	assert_says(t, "pages could not be written", "stay in the cache");
+	assert_in_file(t, good, 1);
+	files_end_at(RLIM_INFINITY);
+	assert_int_equal(gn_cache_flush(w.cache, &t->error), 0);
+	walk_close(&w, t);
+	assert_in_file(t, BAD, 1);
+}
+
 #define faults_case(function) cmocka_unit_test_setup_teardown(function, store_setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    faults_case(a_flush_of_the_cache_goes_on_behind_a_page_that_failed),
 	    faults_case(one_line_that_cannot_be_written_blocks_no_other),
 	};
 
