@@ -490,6 +490,12 @@ static void a_read_only_tier_is_not_written(void **state)
 	assert_int_equal(gn_store_write_host(t->store, 0, "x", 1, &t->error), -GN_EROFS);
 	assert_int_equal(move_lanes(t, LINE, 1, 1).code, -GN_EROFS);
 	assert_int_equal(counted(t).misses, 0);
+	needs_cpu(t);
+	assert_int_equal(gn_store_write_thread(gn_store_view_of(t->store), 8, "x", 1).code, -GN_EROFS);
+	assert_int_equal(counted(t).misses, 0);
+	close_store(t);
+	open_tier(t, "ro,host:4000000T?memory=device", "host:240K"); /* the slow store alone */
+	assert_int_equal(gn_store_write_thread(gn_store_view_of(t->store), 8, "x", 1).code, -GN_EROFS);
 }
 
 int main(void)

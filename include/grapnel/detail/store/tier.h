@@ -546,6 +546,10 @@ SIMT_NOINLINE_FN struct gn_store_status gn__set_read_few(const struct gn_store_v
 SIMT_NOINLINE_FN struct gn_store_status gn__set_write_few(const struct gn_store_view *s, uint64_t offset,
                                                           const void *from, uint32_t bytes)
 {
+	const struct gn_store_status read_only = {-GN_EROFS, 0};
+
+	if (s->read_only)
+		return read_only;
 	if (!s->tier)
 		return gn__plain_write_few(s, offset, from, bytes);
 	if (!s->tier->sets)
