@@ -111,7 +111,8 @@
  * all who use it: there is no direct mode. A write is in the fast level alone until its line leaves, or until
  * gn_store_flush or gn_store_close. A line that cannot be written stays in the fast level and is tried again;
  * gn_store_flush reports it. If there is no memory for the fast level, the store opens without (-GN_ENOMEM in
- * gn_store_get_member) and is slower. timeout_ns of the view is four times the slow store's.
+ * gn_store_get_member) and is slower; without memory for the words of its lines, 8 bytes each, it is refused.
+ * timeout_ns of the view is four times the slow store's.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
@@ -260,7 +261,9 @@ const char *gn_store_path(const struct gn_store *store);
  * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Device memory
  * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC; from nvme: and
  * rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land),
- * -GN_ENODEV.
+ * -GN_ENODEV. Of a tier: these of the slow store, and -GN_ETIMEDOUT. While gn_store_write_host writes a part
+ * of a tier's line, no kernel may use that line, not even its other bytes: the kernel could fetch the line
+ * before the write is done, and keep the old bytes.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
@@ -270,9 +273,12 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
  * Managed memory comes back to host memory (memory= above), while no kernel uses it.
- * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma: alone). Every later call returns a failure again,
- * because the system reports bytes that it could not write only once; but not of rdma:, whose server
- * remembers them: there a later call that returns 0 has made all of them durable.
+ * Over a tier it launches a kernel on a stream of the store's own and waits for it: do not call it from a
+ * callback of a stream.
+ * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:, and a tier whose slow store does not answer or whose
+ * lines are in use all that time). Every later call returns a failure again, because the system reports bytes
+ * that it could not write only once; but not of rdma:, whose server remembers them, nor of the lines of a
+ * tier, which stay in the fast level: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
@@ -299,8 +305,8 @@ struct gn_store_statistics {
 	uint64_t aborts;                        /* Abort commands that were sent for them */
 	uint64_t resets;                        /* of the controller */
 	/* Of the fast level of a tier. */
-	uint64_t hits, misses; /* transfers whose line it had, or had not */
-	uint64_t evictions;    /* lines that left it for another */
+	uint64_t hits, misses; /* transfers that did not have to look for room for their line, or had to */
+	uint64_t evictions;    /* lines that left it for another, also for one that then was not fetched */
 	uint64_t write_backs;  /* lines that were written to the slow store */
 	uint64_t unwritten;    /* times that one could not be written: it stays, and is tried again */
 };
@@ -315,7 +321,8 @@ struct gn_store_statistics {
  * the host there. A thread of the library counts a time-out when it finds the command still given up, every
  * 10 milliseconds: one that the drive has ended before that is not counted. Time-outs and aborts of a GPU's
  * threads are not seen. Of a replica on a GPU it waits for the launches of the machine's own stream. A tier
- * has the numbers of its slow store, and those of its fast level. Host.
+ * has the numbers of its slow store, and those of its fast level: it waits for a flush that is under way, and
+ * must not be called from a callback of a stream. Host.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 

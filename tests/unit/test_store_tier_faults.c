@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tier whose slow store cannot be written: a line that cannot is no hindrance to others, a flush of the
- * cache writes what can be written.
+ * cache writes what can be written, one of a store that does not answer ends. And a flush beside a kernel.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -110,11 +110,81 @@ static void a_flush_of_the_cache_goes_on_behind_a_page_that_failed(void **state)
 	assert_in_file(t, BAD, 1);
 }
 
+/* A flush gives up with the first lines that have no answer. Each line would wait as long as they did. */
+static void a_flush_does_not_wait_for_each_line_of_a_dead_store(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	struct gn_store_statistics s;
+	struct gn_fault_plan plan;
+	unsigned char bytes[512] = "dirty";
+	const uint32_t lines = 8192;
+
+	needs_cpu(t);
+	memset(&options, 0, sizeof options);
+	memset(&plan, 0, sizeof plan);
+	options.faults = &plan;
+	options.timeout_ns = 20000000;
+	plan.drop_ppm = 1000000;
+	plan.writes_only = 1;
+	open_uri(t, "tier:line=512,host:4M,memq:4M?queues=1&depth=2", &options);
+	for (uint64_t line = 0; line < lines; line++)
+		assert_int_equal(
+		    gn_store_write_warp(gn_store_view_of(t->store), 1, 1, line * 512, bytes, 512).code, 0);
+	assert_int_equal(gn_store_flush(t->store, &t->error), -GN_ETIMEDOUT);
+	assert_says(t, "8192 lines could not be written", "repair the store");
+	gn_store_get_statistics(t->store, &s);
+	assert_true(s.unwritten > 0 && s.unwritten < lines);
+}
+
+/* A line that a kernel uses for too long is no fault of the slow store. */
+static void a_flush_tells_a_line_in_use_from_a_dead_store(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const struct gn_tier_view *view;
+	unsigned char bytes[LINE] = "dirty";
+
+	needs_cpu(t);
+	open_uri(t, "tier:host:64K,memq:240K?timeout=500", NULL);
+	view = gn_store_view_of(t->store)->tier;
+	assert_int_equal(gn_store_write_warp(gn_store_view_of(t->store), 1, 1, 0, bytes, LINE).code, 0);
+	view->word[0] += GN__TIER_PIN;
+	assert_int_equal(gn_store_flush(t->store, &t->error), -GN_ETIMEDOUT);
+	assert_says(t, "1 lines could not be written", "a kernel used the line");
+	view->word[0] -= GN__TIER_PIN;
+	assert_int_equal(gn_store_flush(t->store, &t->error), 0);
+}
+
+/* The host flushes on a stream of the store while a kernel writes. */
+static void a_flush_runs_beside_a_kernel_that_writes(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	const struct simt_grid grid = {2, 32, 0};
+	struct walk_test w;
+
+	open_uri(t, "tier:host:64K,memq:240K", NULL);
+	walk_open(&w, t, 512);
+	w.job.steps = 25;
+	for (w.job.seed = 1; w.job.seed <= 6; w.job.seed++) {
+		assert_int_equal(simt_launch(t->machine, &walk_kernel, grid, &w.job), 0);
+		for (int k = 0; k < 3; k++)
+			assert_int_equal(gn_store_flush(t->store, &t->error), 0);
+		assert_int_equal(simt_wait(t->machine), 0);
+	}
+	assert_int_equal(w.job.wrong[0] + w.job.wrong[1], 0);
+	assert_int_equal(gn_cache_flush(w.cache, &t->error), 0);
+	walk_compare(&w, t);
+	walk_close(&w, t);
+}
+
 #define faults_case(function) cmocka_unit_test_setup_teardown(function, store_setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    faults_case(a_flush_does_not_wait_for_each_line_of_a_dead_store),
+	    faults_case(a_flush_runs_beside_a_kernel_that_writes),
+	    faults_case(a_flush_tells_a_line_in_use_from_a_dead_store),
 	    faults_case(a_flush_of_the_cache_goes_on_behind_a_page_that_failed),
 	    faults_case(one_line_that_cannot_be_written_blocks_no_other),
 	};

@@ -9,6 +9,8 @@
 struct gn_tier_failure {
 	uint32_t count;
 	uint32_t taken; /* 1: the first has noted what follows */
+	uint32_t late;  /* 1: the slow store did not answer in time */
+	uint32_t reserved;
 	struct gn_store_status status;
 	uint64_t line;
 };

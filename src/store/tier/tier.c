@@ -13,10 +13,28 @@ static struct gn_tier *tier_of(const struct gn_store *store)
 
 /* ---- sweeps ---- */
 
+/*
+ * The code of the host's function. A write that the slow store refuses as long as an earlier one may land is
+ * a failed one here, because other lines have been written.
+ */
+static int code_of(int code)
+{
+	return code == -GN_EBUSY ? -GN_EIO : code == -GN_EAGAIN ? -GN_ETIMEDOUT : code;
+}
+
+static const char *remedy(int code)
+{
+	switch (code) {
+	case -GN_ENOSPC: return "free storage";
+	case -GN_EAGAIN: return "a kernel used the line all that time: wait for it";
+	default: return "repair the store";
+	}
+}
+
 static int tell_failure(const struct gn_tier *t, struct gn_error *error)
 {
 	const struct gn_tier_failure *f = t->failure;
-	const int code = f->status.code;
+	const int code = code_of(f->status.code);
 	char device[80] = "";
 
 	if (!f->count)
@@ -29,7 +47,7 @@ static int tell_failure(const struct gn_tier *t, struct gn_error *error)
 	                    "level; the first failure was %s at byte %llu%s; %s, then flush again",
 	                    f->count, t->uri[1], gn_error_name(code),
 	                    (unsigned long long)(f->line << t->image.line_log2), device,
-	                    code == -GN_ENOSPC ? "free storage" : "repair the store");
+	                    remedy(f->status.code));
 }
 
 static int launch(struct gn_tier *t, const struct gn_tier_sweep_args *args)

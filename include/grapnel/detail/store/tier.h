@@ -13,10 +13,12 @@
  *   VALID DIRTY         its bytes are newer than those of the slow store
  *   VALID DIRTY BUSY    the thread that made it so writes it to the slow store; nobody gets a pin
  *
- * A line comes into a way, and leaves one, only by a thread that holds the set's lock and has seen that no
- * way of the set has it. So a line has one way at most. The lock is held for a look at 16 words, never during
- * a transfer; a thread that does not get it tries again. A thread that waits for a line holds none. A way is
- * taken when it has no pin: a dirty one is written first, becomes clean, and is then taken as any other.
+ * A line comes into a way only by a thread that holds the set's lock and has seen that no way of the set has
+ * it. So a line has one way at most. It leaves when such a thread takes its way for another line; without the
+ * lock it leaves when its fetch fails, and by a drop for the host. The lock is held for up to 64 looks at
+ * words of the set, never during a transfer; a thread that does not get it tries again. A thread that waits
+ * for a line holds none. A way is taken when it has no pin: a dirty one is written first, becomes clean, and
+ * is then taken as any other.
  *
  * A line that is fetched is kept here, and stays here when the cache in front takes it: the fast level does
  * not hear of pages that leave that cache clean.
@@ -52,10 +54,10 @@ enum {
 
 /* What the fast level counts. */
 struct gn_tier_counts {
-	uint64_t hits, misses;
-	uint64_t evictions;   /* lines that left for another */
-	uint64_t write_backs; /* lines that were written to the slow store */
-	uint64_t failed;      /* lines that could not be */
+	uint64_t hits, misses; /* transfers that did not have to look for room, or had to */
+	uint64_t evictions;    /* lines that left for another, also for one that then could not be fetched */
+	uint64_t write_backs;  /* lines that were written to the slow store */
+	uint64_t failed;       /* lines that could not be */
 };
 
 /* A tier as kernels see it, in device memory. */
@@ -77,8 +79,8 @@ SIMT_FN uint64_t gn__tier_line_of(uint64_t word)
 }
 
 /*
- * A line's set. As many lines as there are sets, one after the other, have one each. The next as many begin
- * elsewhere, so that lines which are a power of two apart do not all meet in one set.
+ * A line's set. As many lines as there are sets, from a multiple of them on, have one each. The next as many
+ * begin elsewhere, so that lines which are as many apart as there are sets do not meet in one.
  */
 SIMT_FN uint32_t gn__tier_set(const struct gn_tier_view *t, uint64_t line)
 {
@@ -144,8 +146,11 @@ struct gn__tier_op {
 	struct gn_store_status status, unwritten; /* unwritten: of a dirty line that stays in the way */
 };
 
-/* A fourth of a tier's time is for each command to the slow store, of which there are two at most, and half
- * for waiting. */
+/*
+ * Half of a tier's time is for waiting, and for writing lines to the slow store meanwhile. A fourth is for a
+ * write that began at the end of it, and a fourth for the command that the caller wants. Lanes of a warp move
+ * on together: each also waits for commands of the others.
+ */
 enum { GN__TIER_TIMES = 4 };
 
 SIMT_FN void gn__tier_ends(struct gn__tier_op *op, struct gn_store_status status)
@@ -194,9 +199,9 @@ SIMT_FN void gn__tier_pin(const struct gn_tier_view *t, struct gn__tier_op *op, 
 /* Is this dirty way worth a write? A write of the caller tries each way of the set, a read only one. */
 SIMT_FN int gn__tier_may_write(const struct gn__tier_op *op, uint64_t way)
 {
-	if (!op->unwritten.code)
-		return 1;
-	return op->writes && !(op->failed >> way % GN__TIER_WAYS & 1) && simt_clock_ns() <= op->deadline;
+	if (simt_clock_ns() > op->deadline)
+		return 0;
+	return !op->unwritten.code || (op->writes && !(op->failed >> way % GN__TIER_WAYS & 1));
 }
 
 /* Try to take this way for the line, or to make it clean. Returns 1 if it did one of them. */
@@ -267,6 +272,7 @@ SIMT_FN void gn__tier_claim(const struct gn_tier_view *t, struct gn__tier_op *op
 	if (locked & 1 || simt_cas_acquire_dev_u32(&t->set[set], locked, locked | 1) != locked) /* A5 */
 		return;
 	if (gn__tier_find(&t->word[first], op->line, &seen) == GN__TIER_WAYS) {
+		simt_fence_acq_rel_dev(); /* A4, if the line left without the lock */
 		op->missed = 1;
 		hand = gn__tier_search(t, op, first, hand) % GN__TIER_WAYS;
 	}
@@ -435,7 +441,7 @@ SIMT_NOINLINE_FN struct gn_store_status gn__tier_do(const struct gn_tier_view *t
 SIMT_FN void gn__tier_clean_look(const struct gn_tier_view *t, struct gn__tier_op *op, uint64_t seen,
                                  uint64_t first, uint64_t lines, int drops)
 {
-	const struct gn_store_status late = {-GN_ETIMEDOUT, 0};
+	const struct gn_store_status late = {-GN_EAGAIN, 0};
 	const int dirty = (seen & GN__TIER_DIRTY) != 0;
 
 	op->victim = gn__tier_line_of(seen);
@@ -459,7 +465,8 @@ SIMT_FN void gn__tier_clean_look(const struct gn_tier_view *t, struct gn__tier_o
  * @way      its way
  * @first, @lines  only if it has a line of these
  * @drops    1: forget the line, too; nobody may use it meanwhile
- * Waits for pins and transfers of other threads, at most half of the tier's time. Returns each lane's status.
+ * Waits for pins and transfers of other threads, at most half of the tier's time. Returns each lane's status:
+ * that of the slow store, or -GN_EAGAIN: others used the line all that time.
  */
 SIMT_FN struct gn_store_status gn__tier_clean(const struct gn_store_view *s, uint32_t mask, int wants,
                                               uint64_t way, uint64_t first, uint64_t lines, int drops)
