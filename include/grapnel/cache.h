@@ -137,10 +137,10 @@ int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, 
 /*
  * gn_cache_flush_result - the outcome of all flushes on this stream since the last call: of whole caches and
  * of ranges, launched or replayed by a graph. It also makes the stores durable (gn_store_flush), whatever
- * could not be written. Call it when the flushes have ended (simt_stream_wait, an event). Waits for the
- * stores only. Launches nothing, except over a `tier:` store: there it launches a kernel on a stream of the
- * store's own, and waits for it. So over a tier do not call it from a callback of a stream. Any host thread.
- * Returns 0 (every write before those flushes is in the store), or the code of the first failure.
+ * could not be written. Call it when the flushes have ended (simt_stream_wait, an event, a callback). Waits
+ * for the stores only. Launches nothing, except over a `tier:` store: there it launches a kernel on a stream
+ * of the store's own, and waits for it. So over a tier do not call it from a callback of a stream. Any host
+ * thread. Returns 0 (every write before those flushes is in the store), or the code of the first failure.
  */
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 

@@ -137,6 +137,28 @@ static void a_flush_does_not_wait_for_each_line_of_a_dead_store(void **state)
 	assert_true(s.unwritten > 0 && s.unwritten < lines);
 }
 
+/* A write that was lost may still land, so the slow store refuses another one of the line. */
+static void a_write_that_may_still_land_is_a_failure_of_the_flush(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_options options;
+	struct gn_fault_plan plan;
+	unsigned char bytes[LINE] = "dirty";
+
+	needs_cpu(t);
+	memset(&options, 0, sizeof options);
+	memset(&plan, 0, sizeof plan);
+	options.faults = &plan;
+	options.timeout_ns = 20000000;
+	plan.drop_ppm = 1000000;
+	plan.writes_only = 1;
+	open_uri(t, "tier:host:64K,memq:240K", &options);
+	assert_int_equal(gn_store_write_warp(gn_store_view_of(t->store), 1, 1, 0, bytes, LINE).code, 0);
+	assert_int_equal(gn_store_flush(t->store, &t->error), -GN_ETIMEDOUT);
+	assert_int_equal(gn_store_flush(t->store, &t->error), -GN_EIO); /* not -GN_EBUSY */
+	assert_says(t, "1 lines could not be written", "GN_EIO");
+}
+
 /* A line that a kernel uses for too long is no fault of the slow store. */
 static void a_flush_tells_a_line_in_use_from_a_dead_store(void **state)
 {
@@ -186,6 +208,7 @@ int main(void)
 	    faults_case(a_flush_runs_beside_a_kernel_that_writes),
 	    faults_case(a_flush_tells_a_line_in_use_from_a_dead_store),
 	    faults_case(a_flush_of_the_cache_goes_on_behind_a_page_that_failed),
+	    faults_case(a_write_that_may_still_land_is_a_failure_of_the_flush),
 	    faults_case(one_line_that_cannot_be_written_blocks_no_other),
 	};
 
