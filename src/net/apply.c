@@ -149,8 +149,13 @@ static int apply_mark(struct gn_net *net, uint32_t origin, const uint64_t *word,
 {
 	uint64_t answer[2];
 
-	if (gn__message_fetches(word[0]))
-		return -GN_EBADMSG; /* such a message never leaves its node */
+	if (gn__message_fetches(word[0])) {
+		/* a thread asks for a quiet; the kernel that sorts sends that to its own node */
+		if (origin != net->route.node || !net->sort || net->quiet.waiting == net->slots)
+			return -GN_EBADMSG;
+		gn__quiet_ask(net, gn__message_place(word[0]));
+		return (int)words;
+	}
 	if (gn__message_is_wide(word[0])) {
 		gn__quiet_answered(net, origin, gn__message_place(word[0]), word[1]);
 		return (int)words;

@@ -80,6 +80,7 @@ for app in 'pagerank small.gng --iterations 2' 'sssp small.gng' 'color small.gng
   run $app --verify --sort kernel --nodes 2 --warp-width 4
 done
 run gups --table 4K --sort kernel --nodes 3
+run gups --table 4K --sort kernel --nodes 2 --hold 1024 --threads 1
 echo "$runs runs agree"
 
 # The model says the same twice, and of all its messages where they went.

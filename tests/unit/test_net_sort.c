@@ -270,6 +270,7 @@ static uint64_t expected_sum(uint64_t rounds, uint32_t nodes)
 	return sum * nodes;
 }
 
+	const struct simt_kernel *waits; /* NULL: talk_all */
 /* The last round in which a thread asks; 0: none. */
 static uint64_t last_asked(const struct talk *t, uint64_t thread)
 {
@@ -295,7 +296,7 @@ static int check_talk(struct gn_net *net, const struct talk *t, const struct tal
 	}
 	CHECK_EQUAL(gn_net_get_u64(host, host->node, a->sum, &value[0]), 0);
 	CHECK_EQUAL(gn_net_get_u64(host, host->node, a->wrong, &value[1]), 0);
-	CHECK_EQUAL(value[0], expected_sum(t->rounds, t->nodes));
+	CHECK_EQUAL(value[0], t->waits ? 0 : expected_sum(t->rounds, t->nodes));
 	CHECK_EQUAL(value[1], 0);
 	return 0;
 }
@@ -319,7 +320,7 @@ static int talk_node(struct gn_net *net, void *argument)
 	a.asks = t->asks;
 	CHECK(a.seen && a.asked && a.bytes && a.sum && a.wrong);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
-	CHECK_EQUAL(simt_launch(gn_net_machine(net), &talk_all_kernel, grid, &a), 0);
+	CHECK_EQUAL(simt_launch(gn_net_machine(net), t->waits ? t->waits : &talk_all_kernel, grid, &a), 0);
 	CHECK_EQUAL(simt_wait(gn_net_machine(net)), 0);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	return check_talk(net, t, &a);
@@ -351,11 +352,11 @@ static void run_talk(const struct talk *t)
 
 static void threads_are_served_in_order(void **state)
 {
-	static const struct talk talks[] = {{8, 1, 0, 2, 1, 0, SIMT_FAIR, 0},
-	                                    {5, 1, SMALL, 3, 4, 0, SIMT_FAIR, 0},
-	                                    {5, 1, SMALL, 2, 32, 0, SIMT_FAIR, 0},
-	                                    {5, 1, SMALL, 2, 8, 1, SIMT_FAIR, 0},
-	                                    {5, 1, 0, 1, 4, 0, SIMT_FAIR, 0}};
+	static const struct talk talks[] = {{8, 1, 0, 2, 1, 0, SIMT_FAIR, 0, NULL},
+	                                    {5, 1, SMALL, 3, 4, 0, SIMT_FAIR, 0, NULL},
+	                                    {5, 1, SMALL, 2, 32, 0, SIMT_FAIR, 0, NULL},
+	                                    {5, 1, SMALL, 2, 8, 1, SIMT_FAIR, 0, NULL},
+	                                    {5, 1, 0, 1, 4, 0, SIMT_FAIR, 0, NULL}};
 
 	(void)state;
 	for (size_t k = 0; k < few_or_all(2, sizeof talks / sizeof *talks); k++)
@@ -365,7 +366,7 @@ static void threads_are_served_in_order(void **state)
 /* More messages than all packets of a way hold. */
 static void packets_are_used_again(void **state)
 {
-	static const struct talk talk = {250, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0};
+	static const struct talk talk = {250, 0, SMALL, 2, 4, 0, SIMT_FAIR, 0, NULL};
 
 	(void)state;
 	run_talk(&talk);
@@ -376,7 +377,7 @@ static void random_schedules(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 3); seed++) {
 		const struct talk talk = {
-		    3, 1, SMALL, 2, seed % 3 == 0 ? 1u : seed % 3 == 1 ? 4u : 8u, 0, SIMT_RANDOM, seed};
+		    3, 1, SMALL, 2, seed % 3 == 0 ? 1u : seed % 3 == 1 ? 4u : 8u, 0, SIMT_RANDOM, seed, NULL};
 
 		run_talk(&talk);
 	}
@@ -395,3 +396,37 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+/* ---- threads that wait for a quiet in a kernel ---- */
+
+/* Threads put to all nodes, wait until all is done, and get what they put. */
+SIMT_FN void put_and_wait(const struct talk_args *a)
+{
+	const uint64_t mine = a->net.node * (uint64_t)THREADS + simt_global_thread();
+
+	for (uint64_t round = 1; round <= a->rounds; round++) {
+		for (uint32_t pe = 0; pe < a->net.nodes; pe++)
+			gn_net_put_u64(&a->net, pe, &a->seen[mine], round);
+		if (gn_net_quiet(&a->net))
+			gn_net_inc_u64(&a->net, a->net.node, a->wrong);
+		for (uint32_t pe = 0; pe < a->net.nodes; pe++) {
+			uint64_t value = 0;
+
+			gn_net_get_u64(&a->net, pe, &a->seen[mine], &value);
+			if (value != round)
+				gn_net_inc_u64(&a->net, a->net.node, a->wrong);
+		}
+	}
+}
+SIMT_KERNEL(put_and_wait, struct talk_args)
+
+static void kernels_wait_until_all_is_done(void **state)
+{
+	(void)state;
+	for (uint32_t sorts = 0; sorts < 2; sorts++) {
+		const struct talk talk = {6, 0, SMALL, 2, 4, sorts, SIMT_FAIR, 0, &put_and_wait_kernel};
+
+		run_talk(&talk);
+	}
+}
+
+	    cmocka_unit_test(kernels_wait_until_all_is_done),
