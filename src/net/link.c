@@ -162,8 +162,6 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 	struct gn_parcel *p = l->open;
 	int rc;
 
-	if (l->waiting)
-		return -GN_EAGAIN;
 	if (!l->sealed) {
 		p->packet->words = (uint16_t)link_words(l);
 		l->at = l->end = NULL;
@@ -172,6 +170,8 @@ static int link_send(struct gn_net *net, struct gn_link *l, uint64_t *reason)
 		count_packet(net, p->packet, reason);
 		l->sealed = 1;
 	}
+	if (l->waiting) /* its sequence comes before */
+		return -GN_EAGAIN;
 	rc = net->transport->ops->send(net->transport, p);
 	if (rc == -GN_EAGAIN)
 		return rc;

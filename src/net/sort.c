@@ -144,7 +144,7 @@ void gn__sort_destroy(struct gn_net *net)
 
 /* ---- packets ---- */
 
-/* Count the messages of a packet that is sent. */
+/* Count the messages of a packet when it gets its place among the packets to its node. */
 static void count(struct gn_net *net, uint32_t to, const struct gn_sorted *e)
 {
 	const uint32_t messages = gn_sort_count(e->counts, 0);
@@ -170,6 +170,8 @@ static int send_next(struct gn_net *net, uint32_t stream, uint32_t to)
 	const uint32_t way = stream * net->route.nodes + to;
 	const uint32_t k = way * s->args.slots + s->taken[way] % s->args.slots;
 	const struct gn_sorted *e = &s->args.sorted[k];
+	const struct gn_link *l = net->peer[to].link;
+	const int again = l->waiting == &s->parcel[k];
 	uint32_t form = 1 + stream;
 	int rc;
 
@@ -178,11 +180,12 @@ static int send_next(struct gn_net *net, uint32_t stream, uint32_t to)
 	if (2 * gn_sort_count(e->counts, GN_SORT_PLAIN) == e->words)
 		form |= GN_PACKET_PLAIN;
 	rc = gn__post_packet(net, to, &s->parcel[k], form, e->words, reason_of(net, e->reason));
+	if (!again && (rc != -GN_EAGAIN || l->waiting == &s->parcel[k])) /* a mark behind it counts it */
+		count(net, to, e);
 	if (rc == -GN_EAGAIN)
 		return 0;
 	s->lost[k] = rc != 0;
 	s->taken[way]++;
-	count(net, to, e);
 	return 1;
 }
 

@@ -18,11 +18,13 @@ enum { SMALL = 8 * GN_SORT_LEAST_WORDS + GN_PACKET_HEAD }; /* the smallest packe
 enum { LOGS = 6, PEER = 1, MOST = 700, MOST_PACKETS = 64 };
 
 static struct gn_packet *sent[MOST_PACKETS];
-static uint32_t packets;
+static uint32_t packets, room = ~0u; /* packets that the transport accepts */
 
 static int keep(struct gn_transport *t, struct gn_parcel *parcel)
 {
 	(void)t;
+	if (packets == room)
+		return -GN_EAGAIN;
 	assert_true(packets < MOST_PACKETS);
 	sent[packets] = (struct gn_packet *)malloc(sizeof **sent);
 	assert_non_null(sent[packets]);
@@ -81,18 +83,34 @@ static void write_to_log(struct gn_net *net, uint32_t log, uint64_t *word, uint3
 	assert_int_equal(gn_net_add_u64(&v, PEER, word, (uint64_t)log << 32 | k), 0);
 }
 
-static void flush(struct gn_net *net)
+static uint32_t begin_flush(struct gn_net *net)
 {
-	uint32_t number;
-
 	assert_int_equal(gn__device_ask_tails(net), 0);
-	number = gn__device_flush(net);
 	while (!gn__device_tails(net))
 		simt_relax();
+	return gn__device_flush(net);
+}
+
+static void end_flush(struct gn_net *net, uint32_t number)
+{
 	while (!gn__sort_is_flushed(net, number)) {
 		gn__sort_drain(net);
 		simt_relax();
 	}
+}
+
+static void flush(struct gn_net *net)
+{
+	end_flush(net, begin_flush(net));
+}
+
+static void end(struct gn_net *net)
+{
+	while (packets)
+		free(sent[--packets]);
+	room = ~0u;
+	gn__device_stop(net);
+	gn__node_destroy(net);
 }
 
 /* Where a stream is: in which step, and which message of each log came last, in which step. */
@@ -139,7 +157,6 @@ static void the_messages_of_a_log_are_in_steps_of_their_own(void **state)
 		s->step++; /* a kernel ends a packet before it begins the next */
 		for (uint32_t at = 0; at < sent[p]->words; at += 2)
 			take_message(s, sent[p]->word + at);
-		free(sent[p]);
 	}
 	for (uint32_t log = 0; log < LOGS; log++)
 		assert_int_equal(stream[log % GN_DEVICE_CPU_TEAMS].next[log], count[log]);
@@ -147,9 +164,43 @@ static void the_messages_of_a_log_are_in_steps_of_their_own(void **state)
 		most = stream[k].step > most ? stream[k].step : most;
 	assert_true(most <= MOST + packets); /* logs go side by side */
 	assert_int_equal(net->peer[PEER].sent, 3 * MOST - 9 + 301);
-	packets = 0;
-	gn__device_stop(net);
-	gn__node_destroy(net);
+	end(net);
+}
+
+/*
+ * The transport has no room for a packet of a sorter. A mark that is posted then counts it, and goes before
+ * the packet of another sorter.
+ */
+static void a_mark_counts_the_packets_before_it(void **state)
+{
+	struct gn_net *net = a_node(3, 4);
+	uint64_t *word = (uint64_t *)(void *)net->host.heap;
+	uint64_t mark[2] = {gn__message_head(GN__MESSAGE_MARK, 0, 0), 0};
+	uint32_t number;
+
+	(void)state;
+	for (uint32_t k = 0; k < 10; k++)
+		write_to_log(net, 0, word, k);
+	for (uint32_t k = 0; k < 20; k++)
+		write_to_log(net, 1, word, k);
+	room = 0;
+	number = begin_flush(net);
+	while (!net->peer[PEER].link->waiting) {
+		gn__sort_drain(net);
+		simt_relax();
+	}
+	mark[1] = net->peer[PEER].sent;
+	assert_int_equal(gn__post(net, 0, PEER, 0, mark, 2), 0);
+	gn__flush(net, 1, 0);
+	room = ~0u;
+	end_flush(net, number);
+	assert_int_equal(packets, 3);
+	for (uint32_t p = 0; p < packets; p++)
+		assert_int_equal(sent[p]->sequence, p);
+	assert_int_equal(gn__message_kind(sent[1]->word[0]), GN__MESSAGE_MARK);
+	assert_int_equal(sent[1]->word[1], sent[0]->words / 2);
+	assert_int_equal(net->peer[PEER].sent, 30);
+	end(net);
 }
 
 /* A packet that says it is plain, and is not: its other messages are applied, and the network has failed. */
@@ -219,6 +270,7 @@ struct talk {
 	uint32_t nodes, width, host_sorts;
 	enum simt_schedule schedule;
 	uint64_t seed;
+	const struct simt_kernel *waits; /* NULL: talk_all */
 };
 
 struct talk_args {
@@ -270,7 +322,6 @@ static uint64_t expected_sum(uint64_t rounds, uint32_t nodes)
 	return sum * nodes;
 }
 
-	const struct simt_kernel *waits; /* NULL: talk_all */
 /* The last round in which a thread asks; 0: none. */
 static uint64_t last_asked(const struct talk *t, uint64_t thread)
 {
@@ -372,30 +423,6 @@ static void packets_are_used_again(void **state)
 	run_talk(&talk);
 }
 
-static void random_schedules(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 3); seed++) {
-		const struct talk talk = {
-		    3, 1, SMALL, 2, seed % 3 == 0 ? 1u : seed % 3 == 1 ? 4u : 8u, 0, SIMT_RANDOM, seed, NULL};
-
-		run_talk(&talk);
-	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_messages_of_a_log_are_in_steps_of_their_own),
-	    cmocka_unit_test(a_message_that_is_none_is_refused),
-	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
-	    cmocka_unit_test(threads_are_served_in_order),
-	    cmocka_unit_test(packets_are_used_again),
-	    cmocka_unit_test(random_schedules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
 /* ---- threads that wait for a quiet in a kernel ---- */
 
 /* Threads put to all nodes, wait until all is done, and get what they put. */
@@ -429,4 +456,29 @@ static void kernels_wait_until_all_is_done(void **state)
 	}
 }
 
+static void random_schedules(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= (uint64_t)few_drawn(2, 3); seed++) {
+		const struct talk talk = {
+		    3, 1, SMALL, 2, seed % 3 == 0 ? 1u : seed % 3 == 1 ? 4u : 8u, 0, SIMT_RANDOM, seed, NULL};
+
+		run_talk(&talk);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_messages_of_a_log_are_in_steps_of_their_own),
+	    cmocka_unit_test(a_mark_counts_the_packets_before_it),
+	    cmocka_unit_test(a_message_that_is_none_is_refused),
+	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
+	    cmocka_unit_test(threads_are_served_in_order),
+	    cmocka_unit_test(packets_are_used_again),
 	    cmocka_unit_test(kernels_wait_until_all_is_done),
+	    cmocka_unit_test(random_schedules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
