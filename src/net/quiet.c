@@ -133,7 +133,7 @@ static void begin_round(struct gn_net *net)
 	q->flush = gn__device_flush(net);
 }
 
-static int all_sorted(const struct gn_net *net)
+static int all_sorted(struct gn_net *net)
 {
 	for (uint32_t k = 0; k < net->sources; k++)
 		if ((int64_t)(net->source[k].reader.at - net->source[k].wanted) < 0)

@@ -72,7 +72,8 @@ static int host_memory(struct gn_net *net)
 	s->lost = (uint8_t *)calloc(packets, sizeof *s->lost);
 	s->taken = (uint32_t *)calloc(ways, sizeof *s->taken);
 	s->freed = (uint32_t *)calloc(ways, sizeof *s->freed);
-	if (!s->parcel || !s->lost || !s->taken || !s->freed)
+	s->until = (uint32_t *)calloc(ways, sizeof *s->until);
+	if (!s->parcel || !s->lost || !s->taken || !s->freed || !s->until)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < packets; k++)
 		s->parcel[k].packet = &s->args.packet[k];
@@ -139,6 +140,7 @@ void gn__sort_destroy(struct gn_net *net)
 	free(s->lost);
 	free(s->taken);
 	free(s->freed);
+	free(s->until);
 	free(s);
 }
 
@@ -221,19 +223,48 @@ uint32_t gn__sort_drain(struct gn_net *net)
 
 /* ---- flushes ---- */
 
-int gn__sort_is_flushed(const struct gn_net *net, uint32_t flush)
+/* The number of packets that the sorter has closed in a way. A7. */
+static uint32_t closed(const struct gn_sort *s, uint32_t way)
+{
+	uint32_t packets = s->taken[way];
+
+	for (uint32_t k = 0; k < s->args.slots; k++, packets++) {
+		const struct gn_sorted *e = &s->args.sorted[way * s->args.slots + packets % s->args.slots];
+
+		if (simt_load_acquire_sys_u32(&e->turn) != packets + 1)
+			break;
+	}
+	return packets;
+}
+
+/*
+ * Note which packets a flush must wait for, once all sorters have done it. Kernels may go on, so the sorters
+ * always close more. Returns 0: it is not done. A10.
+ */
+static int note_closed(struct gn_net *net, uint32_t flush)
+{
+	struct gn_sort *s = net->sort;
+
+	if (s->noted == flush)
+		return 1;
+	for (uint32_t k = 0; k < s->args.streams; k++)
+		if (simt_load_acquire_sys_u32(&s->args.done[32 * k]) != flush)
+			return 0;
+	for (uint32_t way = 0; way < ways_of(net); way++)
+		s->until[way] = closed(s, way);
+	s->noted = flush;
+	return 1;
+}
+
+int gn__sort_is_flushed(struct gn_net *net, uint32_t flush)
 {
 	const struct gn_sort *s = net->sort;
 
-	for (uint32_t k = 0; k < s->args.streams; k++) /* A10 */
-		if (simt_load_acquire_sys_u32(&s->args.done[32 * k]) != flush)
+	if (!note_closed(net, flush))
+		return 0;
+	for (uint32_t way = 0; way < ways_of(net); way++)
+		if ((int32_t)(s->taken[way] - s->until[way]) < 0)
 			return 0;
-	for (uint32_t way = 0; way < ways_of(net); way++) {
-		const uint32_t k = way * s->args.slots + s->taken[way] % s->args.slots;
-
-		if (simt_load_acquire_sys_u32(&s->args.sorted[k].turn) == s->taken[way] + 1)
-			return 0;
-	}
 	return 1;
 }
 

@@ -98,7 +98,9 @@ struct gn_sort {
 	struct gn_parcel *parcel; /* [ways][slots] */
 	uint32_t *taken, *freed;  /* [ways] packets taken from the sorter, and given back */
 	uint8_t *lost;            /* [ways][slots] 1: the packet could not be sent */
-	uint32_t last;            /* number of the flush at the end of the run; 0: not begun */
+	/* [ways] packets that were closed when flush `noted` was done, with all of the flush */
+	uint32_t *until, noted;
+	uint32_t last; /* number of the flush at the end of the run; 0: not begun */
 };
 
 /* gn__sort_is_possible - can a kernel sort the messages of a node with these options? */
@@ -116,7 +118,7 @@ void gn__sort_destroy(struct gn_net *net);
 uint32_t gn__sort_drain(struct gn_net *net);
 
 /* gn__sort_is_flushed - is this flush done, and are its packets sent? */
-int gn__sort_is_flushed(const struct gn_net *net, uint32_t flush);
+int gn__sort_is_flushed(struct gn_net *net, uint32_t flush);
 
 /* gn__sort_is_empty - at the end of a run, called repeatedly: have all messages left? */
 int gn__sort_is_empty(struct gn_net *net);

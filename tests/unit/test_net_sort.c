@@ -203,6 +203,33 @@ static void a_mark_counts_the_packets_before_it(void **state)
 	end(net);
 }
 
+/* A flush does not wait for packets that are closed after it. */
+static void a_flush_ends_while_kernels_go_on(void **state)
+{
+	struct gn_net *net = a_node(3, 4);
+	uint64_t *word = (uint64_t *)(void *)net->host.heap;
+	uint32_t number;
+
+	(void)state;
+	write_to_log(net, 0, word, 0);
+	number = begin_flush(net);
+	while (net->sort->noted != number) {
+		assert_false(gn__sort_is_flushed(net, number));
+		simt_relax();
+	}
+	for (uint32_t k = 1; k < MOST; k++) /* more than a packet holds */
+		write_to_log(net, 0, word, k);
+	room = 1;
+	while (!net->peer[PEER].link->waiting) {
+		gn__sort_drain(net);
+		simt_relax();
+	}
+	assert_int_equal(packets, 1);
+	assert_int_equal(sent[0]->words, 2);
+	assert_true(gn__sort_is_flushed(net, number));
+	end(net);
+}
+
 /* A packet that says it is plain, and is not: its other messages are applied, and the network has failed. */
 static void a_message_that_is_none_is_refused(void **state)
 {
@@ -472,6 +499,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_messages_of_a_log_are_in_steps_of_their_own),
 	    cmocka_unit_test(a_mark_counts_the_packets_before_it),
+	    cmocka_unit_test(a_flush_ends_while_kernels_go_on),
 	    cmocka_unit_test(a_message_that_is_none_is_refused),
 	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
 	    cmocka_unit_test(threads_are_served_in_order),
