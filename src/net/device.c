@@ -87,7 +87,7 @@ int gn__device_start(struct gn_net *net)
 {
 	struct gn_device *d = net->device;
 	struct gn_device_args a;
-	struct simt_grid grid = {d->teams + 1, 0, gn__device_shared_bytes(net->route.nodes)};
+	struct simt_grid grid = {d->teams + 1, 0, gn__device_shared_bytes(net->sort ? net->route.nodes : 0)};
 	struct simt_info info;
 	uint32_t warps;
 

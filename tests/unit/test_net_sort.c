@@ -46,7 +46,7 @@ static void close_it(struct gn_transport *t)
 
 static const struct gn_transport_ops keeping = {keep, is_sent, NULL, NULL, NULL, close_it, NULL};
 
-static struct gn_net *a_node(uint32_t threads, uint32_t width)
+static struct gn_net *a_node_of(uint32_t nodes, uint32_t threads, uint32_t width)
 {
 	struct gn_transport *t = (struct gn_transport *)calloc(1, sizeof *t);
 	struct gn_net_options options;
@@ -55,7 +55,7 @@ static struct gn_net *a_node(uint32_t threads, uint32_t width)
 
 	assert_non_null(t);
 	t->ops = &keeping;
-	t->nodes = 2;
+	t->nodes = nodes;
 	memset(&options, 0, sizeof options);
 	options.machine.name = "cpu";
 	options.machine.threads = threads;
@@ -69,9 +69,14 @@ static struct gn_net *a_node(uint32_t threads, uint32_t width)
 	options.timeout_ns = 1000000000000;
 	if (gn__node_create(&net, &options, t, &error))
 		fail_msg("%s", error.text);
-	assert_non_null(net->sort);
+	assert_int_equal(net->sort != NULL, nodes <= GN_SORT_MOST_NODES);
 	assert_int_equal(gn__device_start(net), 0);
 	return net;
+}
+
+static struct gn_net *a_node(uint32_t threads, uint32_t width)
+{
+	return a_node_of(2, threads, width);
 }
 
 /* Message number k of a log says so in its operand. */
@@ -265,6 +270,13 @@ static void a_message_that_is_none_is_refused(void **state)
 	assert_non_null(strstr(net->failure.text, "node 1"));
 	gn__device_stop(net);
 	gn__node_destroy(net);
+}
+
+/* The ways of a sorter for so many nodes would not fit into a block's shared memory. */
+static void a_kernel_that_does_not_sort_starts_for_any_number_of_nodes(void **state)
+{
+	(void)state;
+	end(a_node_of(GN_NET_MOST_NODES, 1, 1));
 }
 
 /* A grid of resident threads has room beside the kernel that stays. */
@@ -501,6 +513,7 @@ int main(void)
 	    cmocka_unit_test(a_mark_counts_the_packets_before_it),
 	    cmocka_unit_test(a_flush_ends_while_kernels_go_on),
 	    cmocka_unit_test(a_message_that_is_none_is_refused),
+	    cmocka_unit_test(a_kernel_that_does_not_sort_starts_for_any_number_of_nodes),
 	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
 	    cmocka_unit_test(threads_are_served_in_order),
 	    cmocka_unit_test(packets_are_used_again),
