@@ -133,7 +133,7 @@ void gn__sort_destroy(struct gn_net *net)
 
 	if (!s)
 		return;
-	if (!s->taken || !net->transport->keeps || all_left(net))
+	if (!s->taken || !s->freed || !net->transport->keeps || all_left(net))
 		simt_free(net->machine, s->pinned);
 	simt_free(net->machine, s->apart);
 	free(s->parcel);
@@ -248,7 +248,7 @@ static int note_closed(struct gn_net *net, uint32_t flush)
 	if (s->noted == flush)
 		return 1;
 	for (uint32_t k = 0; k < s->args.streams; k++)
-		if (simt_load_acquire_sys_u32(&s->args.done[32 * k]) != flush)
+		if ((int32_t)(simt_load_acquire_sys_u32(&s->args.done[32 * k]) - flush) < 0)
 			return 0;
 	for (uint32_t way = 0; way < ways_of(net); way++)
 		s->until[way] = closed(s, way);
