@@ -29,6 +29,16 @@ uint32_t gn__device_half(const struct gn_net *net, const struct simt_info *info)
 	return half < GN_DEVICE_TEAMS ? half : (uint32_t)GN_DEVICE_TEAMS;
 }
 
+uint32_t gn__device_blocks(const struct gn_net *net, const struct simt_info *info, int sorts)
+{
+	return (sorts ? 2 : 1) * gn__device_half(net, info) + 1;
+}
+
+int gn__device_fits(const struct gn_net *net, const struct simt_info *info, int sorts)
+{
+	return !info->is_cuda || gn__device_blocks(net, info, sorts) * net->sharing < info->processors;
+}
+
 static int device_memory(struct gn_net *net, struct gn_error *error)
 {
 	struct gn_device *d = net->device;
@@ -62,9 +72,15 @@ int gn__device_create(struct gn_net *net, struct gn_error *error)
 	if (rc)
 		return rc;
 	simt_describe(d->kernel.machine, &info);
+	if (!gn__device_fits(net, &info, net->each != 0))
+		return gn_error_set(error, -GN_EINVAL,
+		                    "the network kernels of %u nodes do not fit on a GPU with %u "
+		                    "multiprocessors; start fewer nodes per GPU",
+		                    net->sharing, info.processors);
 	d->teams = gn__device_half(net, &info);
 	if (info.is_cuda)
-		simt__take_processors(net->machine, (2 * d->teams + 1) * net->sharing);
+		simt__take_processors(net->machine,
+		                      gn__device_blocks(net, &info, net->each != 0) * net->sharing);
 	return device_memory(net, error);
 }
 

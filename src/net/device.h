@@ -117,7 +117,16 @@ struct gn_device {
 uint32_t gn__device_half(const struct gn_net *net, const struct simt_info *info);
 
 /*
- * gn__device_create - make memory and stream. Returns codes of simt_stream_create, -GN_ENOMEM.
+ * gn__device_blocks - the most blocks of this kernel.
+ * gn__device_fits - are those of all nodes on a GPU there at once, and is there room for other kernels?
+ * @sorts  1: the kernel sorts, too
+ */
+uint32_t gn__device_blocks(const struct gn_net *net, const struct simt_info *info, int sorts);
+int gn__device_fits(const struct gn_net *net, const struct simt_info *info, int sorts);
+
+/*
+ * gn__device_create - make memory and stream. Returns codes of simt_stream_create, -GN_ENOMEM, or -GN_EINVAL:
+ * there are too many nodes on a GPU.
  */
 int gn__device_create(struct gn_net *net, struct gn_error *error);
 void gn__device_destroy(struct gn_net *net);

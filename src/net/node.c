@@ -312,7 +312,7 @@ static int heaps_create(struct gn_net *net, const struct shared *s, struct gn_er
 /* How many logs the machine's threads have, and whether a kernel sorts them. */
 static void choose_logs(struct gn_net *net, const struct simt_info *info, int apart)
 {
-	if (apart && gn__sort_is_possible(&net->options, net->route.nodes))
+	if (apart && gn__sort_is_possible(&net->options, net->route.nodes) && gn__device_fits(net, info, 1))
 		net->each = info->is_cuda ? GN_SORT_LOGS : GN_SORT_CPU_LOGS;
 	net->logs = info->processors * (net->each ? net->each : 1);
 	net->sources = 2 + (net->each ? 0 : net->logs);

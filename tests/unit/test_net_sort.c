@@ -279,6 +279,32 @@ static void a_kernel_that_does_not_sort_starts_for_any_number_of_nodes(void **st
 	end(a_node_of(GN_NET_MOST_NODES, 1, 1));
 }
 
+/* All blocks of the kernels on a GPU must be there at once, beside the program's. */
+static void kernels_of_many_nodes_fit_or_do_not(void **state)
+{
+	static const struct fit {
+		uint32_t sharing, processors, sorts, fits, blocks;
+	} fits[] = {{1, 132, 1, 1, 17},  {1, 132, 0, 1, 9},  {8, 132, 1, 1, 3},  {43, 132, 1, 1, 3},
+	            {44, 132, 1, 0, 3},  {44, 132, 0, 1, 2}, {65, 132, 0, 1, 2}, {66, 132, 0, 0, 2},
+	            {100, 132, 0, 0, 2}, {1, 3, 1, 0, 3},    {1, 3, 0, 1, 2}};
+	struct gn_net *net = (struct gn_net *)calloc(1, sizeof *net);
+	struct simt_info info;
+
+	(void)state;
+	assert_non_null(net);
+	memset(&info, 0, sizeof info);
+	info.is_cuda = 1;
+	for (size_t k = 0; k < sizeof fits / sizeof *fits; k++) {
+		const struct fit *f = &fits[k];
+
+		net->sharing = f->sharing;
+		info.processors = f->processors;
+		assert_int_equal(gn__device_fits(net, &info, (int)f->sorts), f->fits);
+		assert_int_equal(gn__device_blocks(net, &info, (int)f->sorts), f->blocks);
+	}
+	free(net);
+}
+
 /* A grid of resident threads has room beside the kernel that stays. */
 static void threads_beside_a_kernel_that_stays_are_fewer(void **state)
 {
@@ -514,6 +540,7 @@ int main(void)
 	    cmocka_unit_test(a_flush_ends_while_kernels_go_on),
 	    cmocka_unit_test(a_message_that_is_none_is_refused),
 	    cmocka_unit_test(a_kernel_that_does_not_sort_starts_for_any_number_of_nodes),
+	    cmocka_unit_test(kernels_of_many_nodes_fit_or_do_not),
 	    cmocka_unit_test(threads_beside_a_kernel_that_stays_are_fewer),
 	    cmocka_unit_test(threads_are_served_in_order),
 	    cmocka_unit_test(packets_are_used_again),
