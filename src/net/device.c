@@ -3,6 +3,7 @@
 #include <net/node.h>
 #include <simt/machine.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,27 @@ void gn__device_destroy(struct gn_net *net)
 	free(d);
 }
 
+/* Wait until the kernel answers, so that it is there before the program's kernels. */
+static int await_kernel(struct gn_net *net)
+{
+	const uint64_t deadline = simt_clock_ns() + net->options.timeout_ns;
+	struct gn_error error;
+
+	gn__device_ask_tails(net);
+	while (!gn__device_tails(net)) {
+		if (simt_clock_ns() > deadline) {
+			gn_error_set(
+			    &error, -GN_ETIMEDOUT,
+			    "the network kernel of node %u did not begin within %llu ms; the machine "
+			    "has no room for it, so let no other kernels stay there",
+			    net->route.node, (unsigned long long)(net->options.timeout_ns / 1000000));
+			return gn__network_fail(net, net->route.node, &error);
+		}
+		sched_yield();
+	}
+	return 0;
+}
+
 int gn__device_start(struct gn_net *net)
 {
 	struct gn_device *d = net->device;
@@ -106,6 +128,7 @@ int gn__device_start(struct gn_net *net)
 	struct simt_grid grid = {d->teams + 1, 0, gn__device_shared_bytes(net->sort ? net->route.nodes : 0)};
 	struct simt_info info;
 	uint32_t warps;
+	int rc;
 
 	memset(&a, 0, sizeof a);
 	a.net = net->view;
@@ -118,7 +141,8 @@ int gn__device_start(struct gn_net *net)
 	simt_describe(d->kernel.machine, &info);
 	warps = info.is_cuda ? GN_DEVICE_MOST_WARPS : info.warp_width > 8 ? 1 : GN_DEVICE_CPU_WARPS;
 	grid.block_threads = info.warp_width * warps;
-	return gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
+	rc = gn__resident_start(&d->kernel, net, &gn_device_work_kernel, grid, &a);
+	return rc ? rc : await_kernel(net);
 }
 
 /* Submit a job to its ring. R4. */

@@ -132,8 +132,8 @@ int gn__device_create(struct gn_net *net, struct gn_error *error);
 void gn__device_destroy(struct gn_net *net);
 
 /*
- * gn__device_start, gn__device_stop - launch the kernel and end it; called by the network thread. Return
- * codes of simt_launch.
+ * gn__device_start, gn__device_stop - launch the kernel and end it; called by the network thread.
+ * gn__device_start returns when the kernel runs, with 0, codes of simt_launch or -GN_ETIMEDOUT.
  */
 int gn__device_start(struct gn_net *net);
 void gn__device_stop(struct gn_net *net);

@@ -96,6 +96,7 @@ int gn__network(struct gn_net *net)
 	net->now = simt_clock_ns();
 	if (net->device)
 		gn__device_start(net);
+	simt_store_release_dev_u32(&net->begun, 1);
 	/* there may be more threads that wait for messages than processors */
 	slice_ns = set_slice(GN_RULE_SLICE_NS);
 	while (!may_leave(net, &deadline)) {

@@ -161,6 +161,7 @@ struct gn_net {
 	struct gn_net_fault *fault; /* in shared; any thread */
 	struct gn_error failure;    /* of the network itself */
 	uint32_t failed;            /* any thread; 1: failure is complete */
+	uint32_t begun;             /* any thread; 1: the kernel of device.h runs, or none will */
 	uint32_t stop;              /* any thread; 1: leave when all other nodes do */
 	int32_t outcome;            /* of the program; valid when stop is 1 */
 	uint32_t told;              /* the next node to tell that the program has failed */

@@ -5,6 +5,7 @@
 #include <simt/machine.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,10 +36,18 @@ static void *run_network(void *argument)
 	return NULL;
 }
 
+/* The kernels of the network must be there before those of the program. */
+static void await_network(const struct gn_net *net)
+{
+	while (!simt_load_acquire_dev_u32(&net->begun))
+		sched_yield();
+}
+
 static void *run_node(void *argument)
 {
 	struct run *r = (struct run *)argument;
 
+	await_network(r->net);
 	r->rc = r->node(r->net, r->argument);
 	r->net->outcome = r->rc;
 	simt_store_release_dev_u32(&r->net->stop, 1);
@@ -125,10 +134,17 @@ static int no_thread(struct run *r, struct gn_error *error)
 
 /* ---- nodes that are threads of this process ---- */
 
-static int start(struct run *r, struct gn_error *error)
+static int start_network(struct run *r, struct gn_error *error)
 {
 	r->network_started = !pthread_create(&r->network, NULL, run_network, r);
-	r->started = r->network_started && !pthread_create(&r->thread, NULL, run_node, r);
+	return r->network_started ? 0 : no_thread(r, error);
+}
+
+static int start(struct run *r, struct gn_error *error)
+{
+	if (!r->network_started)
+		return 0;
+	r->started = !pthread_create(&r->thread, NULL, run_node, r);
 	return r->started ? 0 : no_thread(r, error);
 }
 
@@ -144,11 +160,13 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 {
 	int rc = 0;
 
-	for (uint32_t k = 0; k < nodes; k++) {
-		const int one = start(&run[k], error);
-
-		rc = rc ? rc : one;
-	}
+	for (uint32_t k = 0; k < nodes; k++)
+		rc = start_network(&run[k], error) ? -GN_ENOMEM : rc;
+	for (uint32_t k = 0; k < nodes; k++)
+		if (run[k].network_started) /* nodes may share a GPU */
+			await_network(run[k].net);
+	for (uint32_t k = 0; k < nodes; k++)
+		rc = start(&run[k], error) ? -GN_ENOMEM : rc;
 	for (uint32_t k = 0; k < nodes; k++)
 		finish(&run[k]);
 	for (uint32_t k = 0; k < nodes && !rc; k++)
