@@ -10,6 +10,8 @@ different GPUs, and the direct route, which changes words over NVLink, is at mos
     bench/net_packets.py [--gpus N] [--nodes N,N...] [--table BYTES] [--updates N] [--before JSON] [--machine NAME]
                          [--build DIR] [--json OUT]
 
+It needs the targets tools/grapnel, bench_net_sort and bench_net_log.
+
 The limit beside them: every update of another node's word crosses a GPU's link as 16 bytes, both ways at once; bench_net_log
 measures what plain stores to the host's memory carry. And for --sort host what so many network threads sort when they do
 nothing else (bench_net_sort). --machine cpu shows that the counts are right; kernels sort there too, emulated and slow.

@@ -42,7 +42,7 @@ def program(args, *path):
     """A program of the build, or an exit that says it is missing."""
     found = os.path.join(args.build, *path)
     if not os.path.exists(found):
-        print(f"{found} does not exist; build it first with ./run build", file=sys.stderr)
+        print(f"{found} does not exist; build it first with ./run build, or ninja -C {args.build} {'/'.join(path)}", file=sys.stderr)
         sys.exit(SKIP)
     return found
 
