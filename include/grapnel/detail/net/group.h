@@ -20,7 +20,11 @@ enum { GN_NET_REDUCE_WORDS = 64, GN__NET_CHILDREN = 16 };
  * Functions that do not reduce use only the counts.
  */
 struct gn_net_group {
-	uint64_t up[GN__NET_CHILDREN]; /* 1: this child's elements have arrived */
+	/*
+	 * signals of each child that were not taken yet: its elements have arrived. 2 if the child is in the
+	 * sync at the end of an all-gather, and this node in a step before
+	 */
+	uint64_t up[GN__NET_CHILDREN];
 	uint64_t down;
 	uint64_t down_word[GN_NET_REDUCE_WORDS];
 	uint64_t up_word[GN__NET_CHILDREN][GN_NET_REDUCE_WORDS];
@@ -317,16 +321,16 @@ SIMT_FN int gn__gather_pass(const struct gn_net_view *n, uint32_t pe, char *to, 
 	return rc;
 }
 
-/* Put the own part where it belongs in the own memory, and wait until it is there. */
-SIMT_FN int gn__gather_own(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)
+/*
+ * Put the own part where it belongs in the own memory. If that is a message, the first step gets the part
+ * behind it; a node alone has no step, and waits.
+ */
+SIMT_FN int gn__gather_own(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
+                           const void *from, uint64_t bytes)
 {
-	uint64_t address = 0;
-	int rc = gn_net_address(n, to, bytes, &address);
+	const int rc = gn_net_put(n, n->node, to, from, bytes);
 
-	if (rc)
-		return gn__net_fail(n, rc, n->node, GN__MESSAGE_BYTES);
-	rc = gn_net_put(n, n->node, to, from, bytes);
-	return rc || gn__net_is_near(n, address) ? rc : gn_net_quiet(n);
+	return rc || team->nodes > 1 ? rc : gn_net_quiet(n);
 }
 
 /*
@@ -352,13 +356,17 @@ SIMT_FN int gn__gather_step(const struct gn_net_view *n, const struct gn_net_tea
 SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_net_team *team, void *to,
                                    const void *from, uint64_t bytes)
 {
-	int rc = gn_net_team_barrier(n, team); /* all nodes have come, so their memory may be overwritten */
+	uint64_t address;
 	uint32_t rank = 0;
+	int rc = gn_net_team_rank(n, team, &rank);
 
-	if (!rc)
-		rc = gn_net_team_rank(n, team, &rank);
+	if (rc)
+		return rc;
+	if (bytes && (bytes > ~0ull / team->nodes || gn_net_address(n, to, bytes * team->nodes, &address)))
+		return gn__net_fail(n, -GN_ERANGE, n->node, GN__MESSAGE_BYTES);
+	rc = gn_net_team_barrier(n, team); /* all nodes have come, so their memory may be overwritten */
 	if (!rc && bytes)
-		rc = gn__gather_own(n, (char *)to + rank * bytes, from, bytes);
+		rc = gn__gather_own(n, team, (char *)to + rank * bytes, from, bytes);
 	for (uint32_t k = 0; bytes && !rc && 1u << k < team->nodes; k++)
 		rc = gn__gather_step(n, team, rank, k, (char *)to, bytes);
 	return rc ? rc : gn_net_team_sync(n, team); /* the group's counts are free again */
