@@ -95,9 +95,10 @@ enum gn_net_route {
  * On cuda node k runs on GPU k modulo the number of GPUs; several nodes may share a GPU. With "cuda:1" all
  * nodes run on that GPU. The heap is in the GPU's memory: the host reads and changes it by gn_net_put,
  * gn_net_get and their like only. A kernel stays on the GPU for the whole run; it sorts messages and changes
- * the heap. The kernels of all nodes of a GPU take a quarter of it at most. Kernels that wait for other nodes
- * of the same GPU should leave room for them. Memory that is freed (simt_free) meanwhile is available only
- * after the run.
+ * the heap. The kernels of all nodes of a GPU take a quarter of it at most, but each at least 3 of its
+ * multiprocessors (2 if the network thread sorts); where they would take all, the run is refused. Kernels
+ * that wait for other nodes of the same GPU should leave room for them. Memory that is freed (simt_free)
+ * meanwhile is available only after the run.
  */
 struct gn_net_options {
 	struct simt_options machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */

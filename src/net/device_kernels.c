@@ -203,7 +203,7 @@ SIMT_FN uint32_t next_first(struct work *w, const struct some *m, uint32_t at)
 /* Apply a message of a plain packet. Returns 0, or 1: it is none, and nothing was done. */
 SIMT_FN int apply_plain(const struct gn_net_view *n, uint64_t head, uint64_t value)
 {
-	const uint64_t word[3] = {head, value, 0}; /* as long as the longest message */
+	const uint64_t word[3] = {head, value, 0}; /* as long as the longest change */
 
 	if (!sort_is_plain(n, head))
 		return 1;
