@@ -100,14 +100,23 @@ void gn__device_destroy(struct gn_net *net)
 	free(d);
 }
 
+/* Has the kernel answered the first question, its sorters too? @tails  keeps the answer */
+static int has_answered(struct gn_net *net, const uint64_t **tails)
+{
+	if (!*tails)
+		*tails = gn__device_tails(net);
+	return *tails && (!net->sort || gn__sort_is_flushed(net, gn__device_flush(net)));
+}
+
 /* Wait until the kernel answers, so that it is there before the program's kernels. */
 static int await_kernel(struct gn_net *net)
 {
 	const uint64_t deadline = simt_clock_ns() + net->options.timeout_ns;
+	const uint64_t *tails = NULL;
 	struct gn_error error;
 
 	gn__device_ask_tails(net);
-	while (!gn__device_tails(net)) {
+	while (!has_answered(net, &tails)) {
 		if (simt_clock_ns() > deadline) {
 			gn_error_set(
 			    &error, -GN_ETIMEDOUT,
