@@ -504,7 +504,7 @@ int net_refused(struct gn_net *net, void *unused)
 	CHECK_EQUAL(gn_net_get_u64(n, nodes + 5, cell, &value), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_call(n, 1, 0, cell, 65), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_broadcast(n, nodes + 7, cell, 8), -GN_EINVAL);
-	CHECK_EQUAL(gn_net_all_gather(n, cell, cell, n->heap_bytes / nodes), -GN_ERANGE);
+	CHECK_EQUAL(gn_net_all_gather(n, cell, cell, n->heap_bytes / nodes + 8), -GN_ERANGE);
 	CHECK_EQUAL(gn_net_all_gather(n, cell, cell, ~0ull / nodes + 1), -GN_ERANGE);
 	CHECK_EQUAL(gn_net_team_sync(n, &others), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_team_sync(n, &beyond), -GN_EINVAL);
