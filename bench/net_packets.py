@@ -48,8 +48,7 @@ def link_limit(args, nodes):
 
 def measure(args, nodes, sort_ns):
     updates = args.updates or DRAWN // nodes ** 2
-    kernels = ("--sort", "kernel") if args.machine == "cpu" else ("--sort", "auto")
-    row = {"nodes": nodes, "updates": updates, "combined": rate(args, nodes, updates, *kernels),
+    row = {"nodes": nodes, "updates": updates, "combined": rate(args, nodes, updates, "--sort", "kernel"),
            "host_sorts": rate(args, nodes, max(1, updates >> 4), "--sort", "host"),
            "message_per_lane": rate(args, nodes, max(1, updates >> 10), "--form", "message-per-lane"),
            "direct": rate(args, nodes, updates, "--route", "direct"),
