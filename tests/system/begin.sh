@@ -38,3 +38,19 @@ refuses() {
     exit 1
   fi
 }
+
+# refused PATTERN... COMMAND - the command fails, and its message says each of two things.
+refused() {
+  one=$1
+  two=$2
+  shift 2
+  if "$@" >said 2>&1; then
+    echo "$*: did not fail"
+    exit 1
+  fi
+  if ! grep -q -- "$one" said || ! grep -q -- "$two" said; then
+    echo "$*: does not say \"$one\" and \"$two\":"
+    cat said
+    exit 1
+  fi
+}

@@ -3,25 +3,8 @@
 # Usage: stripe.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-
-# refused PATTERN... COMMAND - the command fails, and its message says each of two things.
-refused() {
-  one=$1
-  two=$2
-  shift 2
-  if "$@" >said 2>&1; then
-    echo "$*: did not fail"
-    exit 1
-  fi
-  if ! grep -q -- "$one" said || ! grep -q -- "$two" said; then
-    echo "$*: does not say \"$one\" and \"$two\":"
-    cat said
-    exit 1
-  fi
-}
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 "$grapnel" gen kron --scale 11 --undirected g.gng >/dev/null
 bytes=$(wc -c <g.gng)
