@@ -3,10 +3,8 @@
  * Flushes on streams, of ranges too, and prefetches: they return at once, run beside other kernels, and each
  * stream hears of its own flushes.
  */
+#include "file_limit.h"
 #include "test_cache_support.h"
-
-#include <signal.h>
-#include <sys/resource.h>
 
 enum { PAGE = 512, WORDS = PAGE / 8, PAGES = 16 };
 
@@ -36,17 +34,6 @@ static struct simt_stream *new_stream(struct cache_test *t)
 	if (simt_stream_create(&stream, t->machine, &t->error))
 		fail_msg("%s", t->error.text);
 	return stream;
-}
-
-/* Writes behind so many bytes of a file fail from now on. */
-static void limit_writes(rlim_t bytes)
-{
-	struct rlimit limit;
-
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
 static int teardown(void **state)

@@ -3,27 +3,15 @@
  * A tier whose slow store cannot be written: a line that cannot is no hindrance to others, a flush of the
  * cache writes what can be written, one of a store that does not answer ends. And a flush beside a kernel.
  */
-#include <signal.h>
-#include <sys/resource.h>
 
+#include "file_limit.h"
 #include "test_set_support.h"
 
 enum { LINE = 4096, WAYS = 16, LINES = 60, BAD = LINES - 1 };
 
-/* Files of this process end here: bytes behind it cannot be written. */
-static void files_end_at(rlim_t bytes)
-{
-	struct rlimit limit;
-
-	signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 static int teardown(void **state)
 {
-	files_end_at(RLIM_INFINITY);
+	limit_writes(RLIM_INFINITY);
 	return set_teardown(state);
 }
 
@@ -35,7 +23,7 @@ static void open_with_bad_lines(struct store_test *t, unsigned sets, uint64_t fi
 	make_member(t, 0, (uint64_t)LINES * LINE);
 	snprintf(uri, sizeof uri, "tier:host:%uK,file:%s?io=threads", 64 * sets, member_path(t, 0));
 	open_uri(t, uri, NULL);
-	files_end_at((rlim_t)first_bad * LINE);
+	limit_writes((rlim_t)first_bad * LINE);
 }
 
 static int write_line(const struct store_test *t, uint64_t line, uint32_t round)
@@ -71,7 +59,7 @@ static void one_line_that_cannot_be_written_blocks_no_other(void **state)
 	for (unsigned k = 0; k < LINE; k++)
 		assert_int_equal(bytes[k], byte_of((uint64_t)BAD * LINE + k, 1));
 	assert_int_equal(gn_store_flush(t->store, &t->error), -GN_EIO);
-	files_end_at(RLIM_INFINITY);
+	limit_writes(RLIM_INFINITY);
 	assert_says(t, "1 lines could not be written", "at byte 241664");
 	assert_int_equal(gn_store_flush(t->store, &t->error), 0);
 	for (uint64_t line = 0; line < WAYS - 1 + 24; line++)
@@ -104,7 +92,7 @@ static void a_flush_of_the_cache_goes_on_behind_a_page_that_failed(void **state)
 	assert_int_equal(gn_cache_flush(w.cache, &t->error), -GN_EIO);
 	assert_says(t, "pages could not be written", "stay in the cache");
 	assert_in_file(t, good, 1);
-	files_end_at(RLIM_INFINITY);
+	limit_writes(RLIM_INFINITY);
 	assert_int_equal(gn_cache_flush(w.cache, &t->error), 0);
 	walk_close(&w, t);
 	assert_in_file(t, BAD, 1);
