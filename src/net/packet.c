@@ -3,6 +3,9 @@
 #include <net/compress.h>
 
 #define XXH_INLINE_ALL
+/* memcpy: up to xxHash 0.8.2 other accesses break the aliasing rules, so a compiler may move the stores of a
+ * head behind its checksum */
+#define XXH_FORCE_MEMORY_ACCESS 0
 #include <xxhash.h>
 
 enum { LEAST_COMPRESSED = 64 }; /* fewer bytes of messages are not compressed */
