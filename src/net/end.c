@@ -30,12 +30,6 @@ int gn__tell_end(struct gn_net *net)
 	return 1;
 }
 
-static void end_waits(struct gn_net *net, uint32_t peer, const struct gn_error *error)
-{
-	gn__network_fail(net, peer, error);
-	simt_store_release_sys_u32(&net->fault->ended, (uint32_t)error->code); /* R6 */
-}
-
 void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said)
 {
 	const uint32_t because = (uint32_t)said;
@@ -51,7 +45,7 @@ void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said)
 	else
 		gn_error_set(&error, code, "the program has failed on node %u because of node %u: %s", origin,
 		             because, gn_error_name(code));
-	end_waits(net, because < net->route.nodes ? because : origin, &error);
+	gn__network_fail(net, because < net->route.nodes ? because : origin, &error);
 }
 
 void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char *name, uint32_t bytes)
@@ -72,5 +66,5 @@ void gn__hear_name(struct gn_net *net, uint32_t origin, uint32_t id, const char 
 	             "handler %u is \"%s\" on node %u, but \"%s\" on node %u; register the same names in the "
 	             "same order on all nodes",
 	             id, s->name, s->node, name, origin);
-	end_waits(net, origin, &error);
+	gn__network_fail(net, origin, &error);
 }

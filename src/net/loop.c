@@ -8,13 +8,21 @@
 #include <time.h>
 #include <unistd.h>
 
-int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
+int gn__network_late(struct gn_net *net, uint32_t peer, const struct gn_error *error)
 {
 	if (!net->failed) {
 		net->failure = *error;
 		simt_store_release_dev_u32(&net->failed, 1);
 	}
 	return gn__net_fail(&net->host, error->code, peer, GN__MESSAGE_NONE);
+}
+
+int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error)
+{
+	gn__network_late(net, peer, error);
+	if (!net->fault->ended)
+		simt_store_release_sys_u32(&net->fault->ended, (uint32_t)error->code); /* R6 */
+	return error->code;
 }
 
 static void rest(const struct gn_net *net, uint32_t idle)

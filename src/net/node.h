@@ -339,8 +339,13 @@ void gn__slot_reply(struct gn_net *net, uint64_t token, int code, uint64_t value
  */
 int gn__network(struct gn_net *net);
 
-/* Record a failure of the network itself; only the first is kept. */
+/*
+ * gn__network_fail - record a failure of the network itself, by which messages are lost. Only the first is
+ * kept. All waits of this node end. Called by the network thread. Returns the error's code.
+ * gn__network_late - the same for a peer that is late: the program may go on.
+ */
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error);
+int gn__network_late(struct gn_net *net, uint32_t peer, const struct gn_error *error);
 
 /* ---- heap.c ---- */
 

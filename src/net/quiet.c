@@ -218,7 +218,7 @@ static void give_up_round(struct gn_net *net)
 		             "messages could not be sent within %llu ms; node %u has not received the "
 		             "messages sent to it",
 		             (unsigned long long)(net->options.timeout_ns / 1000000), late);
-	q->code = gn__network_fail(net, late, &error);
+	q->code = gn__network_late(net, late, &error);
 	q->marks = 0;
 	end_round(net);
 }

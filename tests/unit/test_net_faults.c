@@ -76,6 +76,7 @@ struct outcome {
 	uint32_t have_heard;
 	uint32_t has_waited;
 	int quiet_rc, failure[3];
+	int await_rc[3];       /* of a wait that began when the node's network had failed */
 	uint64_t took_ns;      /* from node 0's first message until it gave up */
 	uint64_t waited_ns[3]; /* of node 0 for the others, afterwards */
 	uint32_t peer;         /* whom node 0 names */
@@ -99,12 +100,16 @@ static void wait_for(const uint32_t *count, uint32_t value)
 }
 
 /* Until all has come, or it is known that not all does. Who is cut off knows nothing. */
-static void hear(struct gn_net *net, const uint64_t *cell)
+static void hear(struct gn_net *net, const uint64_t *cell, struct outcome *o)
 {
+	struct gn_net_view n = *gn_net_host(net);
 	struct gn_net_fault fault;
 
 	while (plan.fault != SILENT && sum(cell) < ADDS / 2 && !gn_net_failure(net, &fault))
 		simt_relax();
+	n.timeout_ns = 1000000000000; /* the wait ends because the network has failed */
+	if (gn_net_failure(net, &fault))
+		o->await_rc[n.node] = gn_net_wait_until_ge_u64(&n, cell, ~0ull);
 }
 
 static void add_and_wait(struct gn_net *net, uint64_t *cell, struct outcome *o)
@@ -131,7 +136,7 @@ static int node_main(struct gn_net *net, void *argument)
 	simt_add_acq_rel_dev_u32(&o->have_begun, 1);
 	wait_for(&o->have_begun, 3);
 	if (node) {
-		hear(net, cell);
+		hear(net, cell, o);
 		simt_add_acq_rel_dev_u32(&o->have_heard, 1);
 	} else {
 		add_and_wait(net, cell, o);
@@ -184,6 +189,7 @@ static void a_damaged_packet_is_refused_and_missed(void **state)
 	(void)state;
 	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
 	assert_int_equal(o.failure[to], -GN_EBADMSG);
+	assert_int_equal(o.await_rc[to], -GN_EBADMSG);
 	assert_non_null(strstr(o.text[to], "damaged"));
 	assert_non_null(strstr(o.text[to], "node 0"));
 	assert_int_equal(o.peer, to);

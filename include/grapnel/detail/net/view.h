@@ -40,15 +40,15 @@ struct gn_net_slot {
 /*
  * The first failure of a node's operations.
  *
- * Edges:  R6 (another node's program has failed: ended, release, behind the rest) pairs with A6
- *         (gn__net_ended: acquire).
+ * Edges:  R6 (another node's program has failed, or messages are lost: ended, release, behind the rest)
+ *         pairs with A6 (gn__net_ended: acquire).
  */
 struct gn_net_fault {
 	uint32_t state; /* 0: none, 1: being written, 2: complete */
 	int32_t code;
 	uint32_t peer;
 	uint32_t op; /* gn__message_op of the failed message */
-	/* not 0: a node's program has failed with this code, so all waits end */
+	/* not 0: the network or the program of a node has failed with this code, so all waits end */
 	uint32_t ended;
 };
 
@@ -141,7 +141,7 @@ SIMT_FN int gn__net_fail(const struct gn_net_view *n, int code, uint32_t peer, u
 	return code;
 }
 
-/* The code with which the program has failed on a node; 0: it has not. A6. */
+/* The code with which the network here, or the program on a node, has failed; 0: neither. A6. */
 SIMT_FN int gn__net_ended(const struct gn_net_view *n)
 {
 	return (int)simt_load_acquire_sys_u32(&n->fault->ended);
