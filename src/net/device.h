@@ -96,7 +96,7 @@ SIMT_FN uint32_t gn_device_result_words(uint64_t head)
 	return gn__message_kind(head) == GN__MESSAGE_BYTES ? (uint32_t)(gn__message_place(head) + 7) / 8 : 1;
 }
 
-/* A ring of jobs, as the host sees it. */
+/* A ring of jobs, as the host sees it: one for each team, and behind them one whose jobs read tails. */
 struct gn_device_ring {
 	uint32_t next, oldest;            /* tickets */
 	uint32_t at, result;              /* words of the oldest job up to which replies were posted */
@@ -112,6 +112,36 @@ struct gn_device {
 	uint32_t *under_way; /* [nodes] jobs of each node's packets */
 	struct gn_device_ring ring[GN_DEVICE_RINGS];
 };
+
+static inline struct gn_device_job *gn__device_job(const struct gn_device *d, uint32_t ring, uint32_t ticket)
+{
+	return &d->job[ring * GN_DEVICE_DEPTH + ticket % GN_DEVICE_DEPTH];
+}
+
+/* Submit a job to its ring. R4. */
+static inline void gn__device_submit(struct gn_device *d, uint32_t ring, uint32_t kind, uint32_t words)
+{
+	struct gn_device_ring *r = &d->ring[ring];
+	struct gn_device_job *job = gn__device_job(d, ring, r->next);
+
+	job->kind = kind;
+	job->words = words;
+	simt_store_release_sys_u32(&job->turn, ++r->next);
+}
+
+static inline int gn__device_is_full(const struct gn_device_ring *r)
+{
+	return r->next - r->oldest == GN_DEVICE_DEPTH;
+}
+
+/* A5: pairs with R5 */
+static inline int gn__device_oldest_is_done(const struct gn_device *d, uint32_t ring)
+{
+	const struct gn_device_ring *r = &d->ring[ring];
+
+	return r->oldest != r->next &&
+	       simt_load_acquire_sys_u32(&gn__device_job(d, ring, r->oldest)->done) == r->oldest + 1;
+}
 
 /* gn__device_half - the number of teams, and the most streams, of the kernel of a node on this machine. */
 uint32_t gn__device_half(const struct gn_net *net, const struct simt_info *info);
