@@ -10,11 +10,11 @@ different GPUs, and the direct route, which changes words over NVLink, is at mos
     bench/net_packets.py [--gpus N] [--nodes N,N...] [--table BYTES] [--updates N] [--before JSON] [--machine NAME]
                          [--build DIR] [--json OUT]
 
-It needs the targets tools/grapnel, bench_net_sort and bench_net_log.
+It needs the targets tools/grapnel, bench_net_costs and bench_net_log.
 
 The limit beside them: every update of another node's word crosses a GPU's link as 16 bytes, both ways at once; bench_net_log
 measures what plain stores to the host's memory carry. And for --sort host what so many network threads sort when they do
-nothing else (bench_net_sort). --machine cpu shows that the counts are right; kernels sort there too, emulated and slow.
+nothing else (bench_net_costs). --machine cpu shows that the counts are right; kernels sort there too, emulated and slow.
 """
 import json
 import os
@@ -85,7 +85,7 @@ def main():
     args = p.parse_args()
     args.machine = args.machine or ("cuda:0" if args.gpus == 1 else "cuda")
     args.nodes = args.nodes or ("2,4" if args.gpus == 1 else str(args.gpus))
-    sort_ns = report.run_json([report.program(args, "bench", "bench_net_sort")])["rows"][0]["sort_ns"]
+    sort_ns = report.run_json([report.program(args, "bench", "bench_net_costs")])["rows"][0]["sort_ns"]
     rows, claims = [], []
     for nodes in map(int, args.nodes.split(",")):
         rows.append(measure(args, nodes, sort_ns))

@@ -45,7 +45,7 @@ struct fifo {
 	struct parcel *first, *last;
 };
 
-/* A packet that the link has sent at a time: then its buffer is free. */
+/* A packet of which the receiver has told the sender at a time: then its buffer is free. */
 struct departure {
 	double at;
 	uint32_t class_;

@@ -78,7 +78,11 @@ static void count(struct model *s, const struct parcel *p, uint32_t bytes, uint6
 	++*reason;
 }
 
-/* Over the link, or from hand to hand. */
+/*
+ * Over the link, or from hand to hand. The sender's buffer is free when the receiver's word that it has begun
+ * to receive is back (src/net/mpi.c), so a far node takes no more than the pools hold for each way there and
+ * back.
+ */
 static void carry(struct model *s, struct node *n, struct parcel *p, struct node *to, uint32_t bytes)
 {
 	const double passes = s->m->link_bytes_ns > 0 ? bytes / s->m->link_bytes_ns : 0;
@@ -88,7 +92,8 @@ static void carry(struct model *s, struct node *n, struct parcel *p, struct node
 	if (s->m->link_bytes_ns > 0) {
 		n->link_free = (n->link_free > p->arrives ? n->link_free : p->arrives) + passes;
 		n->link_busy += passes;
-		n->departure[n->departing++ % n->departures] = (struct departure){n->link_free, p->class_};
+		n->departure[n->departing++ % n->departures] =
+		    (struct departure){n->link_free + 2 * s->m->latency_ns, p->class_};
 		p->arrives = n->link_free + s->m->latency_ns;
 		if (p->arrives < to->come_free + passes)
 			p->arrives = to->come_free + passes;

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * net_costs.c - what each step of a message costs a node, by itself: one JSON object on stdout. One node of
+ * many is made, with all its buffers. What it sends is thrown away, and what it receives was made before.
+ * Times are of processors: what else the machine does is no cost of a message.
+ *
+ * Nanoseconds of an update that a kernel makes; of a message sorted into packets, by how many nodes there are
+ * and how they stand; of a message applied; of a packet and of a byte of it at each end, plain and
+ * compressed.
+ */
+#include <net/node.h>
+#include <net/packet.h>
+#include <net/sink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gups/kernels.h"
+#include "support/engine.h"
+
+enum { REPEATS = 5, CHUNK = 32768, CHUNKS = 32, PART_WORDS = 1 << 20, PACKETS = 64 };
+
+static const struct {
+	uint32_t nodes, columns;
+} grids[] = {{2, 1},    {16, 1},   {64, 1},    {64, 8},   {256, 1},
+             {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
+
+static double clock_ns(clockid_t of)
+{
+	struct timespec t;
+
+	clock_gettime(of, &t);
+	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static struct gn_net *make_node(struct gn_transport *t, uint32_t columns, uint64_t packet_bytes)
+{
+	struct gn_net_options config;
+	struct gn_net *net = NULL;
+	struct gn_error e = {0, ""};
+
+	bench_must(!t, "no memory");
+	memset(&config, 0, sizeof config);
+	config.machine.name = "cpu";
+	config.machine.threads = 1;
+	config.columns = columns;
+	config.heap_bytes = 8 * PART_WORDS + 65536;
+	config.log_bytes = 1 << 20;
+	config.packet_bytes = packet_bytes;
+	config.flush_ns = 1000000000;
+	config.timeout_ns = 1000000000;
+	bench_must(gn__node_create(&net, &config, t, &e), e.text);
+	return net;
+}
+
+/* ---- updates, and their messages sorted ---- */
+
+struct sorted {
+	double update_ns, sort_ns;
+};
+
+/* A chunk of the updates of grapnel gups, then a drained log; some of the updates stay here. */
+static struct sorted sort(struct gn_net *net, struct gups_update_args *a)
+{
+	struct sorted of = {0, 0};
+	const uint64_t before = net->statistics.sent;
+
+	for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
+		const struct simt_grid grid = {1, 1, 0};
+
+		of.update_ns -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		bench_launch(net->machine, &gups_update_kernel, grid, a);
+		of.update_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		a->first += a->updates;
+		of.sort_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		while (gn__drain(net))
+			;
+		of.sort_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	}
+	of.update_ns /= (double)CHUNKS * CHUNK;
+	of.sort_ns /= (double)(net->statistics.sent - before);
+	return of;
+}
+
+static struct sorted measure_sort(uint32_t nodes, uint32_t columns, uint64_t packet_bytes)
+{
+	struct gn_net *net = make_node(gn__sink_create(0, nodes, 0), columns, packet_bytes);
+	double update[REPEATS], sorted[REPEATS];
+	struct gups_update_args a;
+	struct sorted of;
+
+	memset(&a, 0, sizeof a);
+	a.net = gn_net_device(net);
+	a.table = (uint64_t *)gn_net_alloc(net, 8 * PART_WORDS);
+	a.part_mask = PART_WORDS - 1;
+	a.updates = CHUNK;
+	while (1u << a.part_log2 < PART_WORDS)
+		a.part_log2++;
+	bench_must(!a.table, "no memory");
+	sort(net, &a); /* buffers are made */
+	for (uint32_t k = 0; k < REPEATS; k++) {
+		of = sort(net, &a);
+		update[k] = of.update_ns;
+		sorted[k] = of.sort_ns;
+	}
+	gn__node_destroy(net);
+	of.update_ns = bench_median(update, REPEATS);
+	of.sort_ns = bench_median(sorted, REPEATS);
+	return of;
+}
+
+/* ---- packets, sealed and checked ---- */
+
+/* Additions to random words by node 1, as they go to node 0. */
+static void fill(struct gn_packet *p, uint32_t messages, uint32_t sequence, uint64_t *random)
+{
+	memset(p, 0, GN_PACKET_HEAD);
+	p->magic = gn_packet_magic;
+	p->version = GN_PACKET_VERSION;
+	p->class_ = GN_REQUESTS;
+	p->source = 1;
+	p->sequence = sequence;
+	p->words = (uint16_t)(2 * messages);
+	for (uint32_t k = 0; k < messages; k++) {
+		*random = *random * 6364136223846793005ull + 1442695040888963407ull;
+		p->word[2 * k] = gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1,
+		                                  2 * ((*random >> 20) % PART_WORDS));
+		p->word[2 * k + 1] = 1;
+	}
+}
+
+/* ---- packets, received ---- */
+
+/* A transport that hands over packets that were made before. */
+struct feed {
+	struct gn_transport transport; /* first */
+	struct gn_parcel parcel[PACKETS];
+	uint32_t at, end;
+};
+
+static struct gn_parcel *feed_receive(struct gn_transport *t, uint32_t class_)
+{
+	struct feed *f = (struct feed *)t;
+
+	return class_ == GN_REQUESTS && f->at < f->end ? &f->parcel[f->at++] : NULL;
+}
+
+static void feed_release(struct gn_transport *t, struct gn_parcel *parcel)
+{
+	(void)t;
+	(void)parcel;
+}
+
+static const struct gn_transport_ops feed_ops = {gn__sink_send, gn__sink_gone,  feed_receive, feed_release,
+                                                 NULL,          gn__sink_close, NULL};
+
+static struct feed *feed_create(void)
+{
+	struct feed *f = (struct feed *)calloc(1, sizeof *f);
+
+	bench_must(!f, "no memory");
+	f->transport.ops = &feed_ops;
+	f->transport.name = "feed";
+	f->transport.nodes = 2;
+	for (uint32_t k = 0; k < PACKETS; k++) {
+		f->parcel[k].peer = 1;
+		f->parcel[k].class_ = GN_REQUESTS;
+		bench_must(posix_memalign((void **)&f->parcel[k].packet, 4096, GN_PACKET_BYTES), "no memory");
+	}
+	return f;
+}
+
+struct ends {
+	double seal, receive; /* of a packet */
+};
+
+/* Make packets of so many messages, seal them, and let a node receive them. */
+static struct ends pass(struct gn_net *net, struct feed *f, uint32_t messages, struct gn_packet *scratch,
+                        uint32_t *sequence, uint64_t *random)
+{
+	struct ends of;
+	const uint64_t applied = net->statistics.applied;
+
+	for (uint32_t k = 0; k < PACKETS; k++)
+		fill(f->parcel[k].packet, messages, (*sequence)++, random);
+	of.seal = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (uint32_t k = 0; k < PACKETS; k++)
+		gn_packet_seal(f->parcel[k].packet, scratch);
+	of.seal = (of.seal + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
+	for (uint32_t k = 0; k < PACKETS; k++)
+		f->parcel[k].bytes = gn_packet_bytes(f->parcel[k].packet);
+	f->at = 0;
+	f->end = PACKETS;
+	of.receive = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (gn__receive(net))
+		;
+	of.receive = (of.receive + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
+	bench_must(net->statistics.applied - applied != (uint64_t)PACKETS * messages, "messages are lost");
+	return of;
+}
+
+/* The medians of many passes. @messages  of a packet */
+static json_t *measure_ends(uint32_t messages, int compressed)
+{
+	enum { PASSES = 15 };
+	struct feed *f = feed_create();
+	struct gn_net *net = make_node(&f->transport, 1, GN_PACKET_BYTES);
+	struct gn_packet *scratch = (struct gn_packet *)malloc(sizeof *scratch), *packet[PACKETS];
+	double seal[PASSES], receive[PASSES];
+	uint32_t sequence = 0;
+	uint64_t random = 1;
+
+	bench_must(!gn_net_alloc(net, 8 * PART_WORDS) || !scratch, "no memory");
+	pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
+	for (uint32_t k = 0; k < PASSES; k++) {
+		const struct ends of =
+		    pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
+
+		seal[k] = of.seal;
+		receive[k] = of.receive;
+	}
+	for (uint32_t k = 0; k < PACKETS; k++)
+		packet[k] = f->parcel[k].packet;
+	gn__node_destroy(net);
+	for (uint32_t k = 0; k < PACKETS; k++)
+		free(packet[k]);
+	free(scratch);
+	return json_pack("{s:i, s:b, s:f, s:f}", "messages", (int)messages, "compressed", compressed,
+	                 "seal_ns", bench_median(seal, PASSES), "receive_ns", bench_median(receive, PASSES));
+}
+
+static json_t *all_ends(void)
+{
+	json_t *ends = json_array();
+
+	for (int compressed = 0; compressed < 2; compressed++)
+		for (uint32_t messages = 1; messages <= GN_PACKET_WORDS / 2;
+		     messages += GN_PACKET_WORDS / 2 - 1)
+			json_array_append_new(ends, measure_ends(messages, compressed));
+	return ends;
+}
+
+int main(int argc, char **argv)
+{
+	json_t *rows = json_array();
+	struct sorted of;
+
+	bench_begin(argc, argv, "");
+	for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
+		of = measure_sort(grids[g].nodes, grids[g].columns, GN_PACKET_BYTES);
+		json_array_append_new(rows, json_pack("{s:i, s:i, s:f, s:f}", "nodes", (int)grids[g].nodes,
+		                                      "columns", (int)grids[g].columns, "sort_ns", of.sort_ns,
+		                                      "update_ns", of.update_ns));
+	}
+	of = measure_sort(2, 1, GN_PACKET_HEAD + 16); /* each in a packet of its own */
+	bench_print(
+	    json_pack("{s:o, s:o, s:f}", "rows", rows, "ends", all_ends(), "sort_alone_ns", of.sort_ns));
+	return 0;
+}
