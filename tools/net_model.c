@@ -22,6 +22,7 @@ enum {
 	OPT_APPLY_NS,
 	OPT_PACKET_NS,
 	OPT_BYTE_NS,
+	OPT_LOOK_NS,
 	OPT_CORES,
 	OPT_SLICE,
 	OPT_LINK,
@@ -59,6 +60,7 @@ static const struct argp_option options[] = {
     {"apply-ns", OPT_APPLY_NS, "NS", 0, "to apply a message to memory (default 12)", 0},
     {"packet-ns", OPT_PACKET_NS, "NS", 0, "for a packet at each end (default 1000)", 0},
     {"byte-ns", OPT_BYTE_NS, "NS", 0, "for a byte of a packet at each end (default 0.05)", 0},
+    {"look-ns", OPT_LOOK_NS, "NS", 0, "to look whether an open packet is old (default 3)", 0},
     {0, 0, NULL, 0, "The machine:", 4},
     {"cores", OPT_CORES, "N", 0, "cores for all simulated nodes together (default: two for each node)", 0},
     {"slice", OPT_SLICE, "US", 0,
@@ -98,6 +100,7 @@ static error_t parse_cost(int key, char *text, struct argp_state *state)
 	case OPT_APPLY_NS: m->apply_ns = real(state, "--apply-ns", text); break;
 	case OPT_PACKET_NS: m->packet_ns = real(state, "--packet-ns", text); break;
 	case OPT_BYTE_NS: m->byte_ns = real(state, "--byte-ns", text); break;
+	case OPT_LOOK_NS: m->look_ns = real(state, "--look-ns", text); break;
 	case OPT_CORES: m->cores = (uint32_t)tool_number(state, "--cores", text, 1, 65536); break;
 	case OPT_SLICE: m->slice_ns = 1000 * real(state, "--slice", text); break;
 	case OPT_LINK: m->link_bytes_ns = real(state, "--link", text); break;
