@@ -26,6 +26,7 @@ MTU = 9000
 def enter():
     """Begin the script again in namespaces of its own. Returns why that is not possible, or ""."""
     if os.environ.get(INSIDE):
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return ""
     missing = [tool for tool in ("unshare", "nsenter", "ip", "tc", "mpirun") if not shutil.which(tool)]
     if missing:
@@ -122,7 +123,7 @@ class Hosts:
         return path
 
     def __enter__(self):
-        for what in ("link set lo up", "link add gn type bridge", "link set gn up", f"addr add {NET}.254/24 dev gn"):
+        for what in ("link add gn type bridge", "link set gn up", f"addr add {NET}.254/24 dev gn"):
             self.ip(what)
         pids = [self.host(k) for k in range(1, self.count + 1)]
         if self.taps:
