@@ -175,9 +175,9 @@ def bounds(of, r, nodes, columns):
     """What one update of a node takes each thing that could bound it, ns; its network thread does three of them."""
     net, updates = r["net"], r["updates"] * r["simulated"]
     took = {key: ns / updates for key, ns in processor_ns(of, r, updates).items()}
-    links = nodes - 1 if columns == 1 else columns + nodes // columns  # two ways share two pools
+    pools = 2 * nodes + 2 if columns == 1 else 2 * (columns + nodes // columns) + 4  # gn_rule_pool; packets that may be on their way
     took["link"] = net["packet_bytes"] / LINK_GB / updates
-    took["latency"] = net["packets"] / updates * 2 * LATENCY_NS / (2 * links + 2)
+    took["latency"] = net["packets"] / updates * 2 * LATENCY_NS / pools
     return took
 
 

@@ -182,6 +182,25 @@ static void everything_arrives_and_the_same_happens_again(void **state)
 	assert_true(a.made_bytes <= net_model_buffers(&m));
 }
 
+/* A message a packet: a pool of them goes at a time, and no packet is free before word of it is back. */
+static void a_far_node_takes_what_the_pools_hold(void **state)
+{
+	enum { LATENCY_NS = 1000000, EACH = 400 };
+	struct net_model m = net_model_of(4, 1);
+	struct net_model_result r;
+	double rounds;
+
+	(void)state;
+	m.packet_bytes = 1;
+	m.updates = EACH;
+	m.link_bytes_ns = 1000;
+	m.latency_ns = LATENCY_NS;
+	assert_int_equal(net_model_run(&m, &r), 0);
+	rounds = (double)(r.stats.sent / m.nodes) / gn_rule_pool(m.nodes, GN_REQUESTS);
+	assert_true(r.seconds >= 1e-9 * LATENCY_NS * 2 * (rounds - 1));
+	assert_true(r.seconds <= 1e-9 * LATENCY_NS * 2 * (rounds + 4));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct net_model m = net_model_of(4, 5);
@@ -277,6 +296,7 @@ int main(void)
 	    cmocka_unit_test(buffers_are_what_the_model_says),
 	    cmocka_unit_test(what_cannot_be_is_refused),
 	    cmocka_unit_test(everything_arrives_and_the_same_happens_again),
+	    cmocka_unit_test(a_far_node_takes_what_the_pools_hold),
 	    cmocka_unit_test(a_few_nodes_stand_for_all),
 	    cmocka_unit_test(nodes_send_as_the_model_says),
 	};
