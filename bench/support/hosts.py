@@ -26,6 +26,7 @@ MTU = 9000
 def enter():
     """Begin the script again in namespaces of its own. Returns why that is not possible, or ""."""
     if os.environ.get(INSIDE):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the first process of a namespace ignores it otherwise
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return ""
     missing = [tool for tool in ("unshare", "nsenter", "ip", "tc", "mpirun") if not shutil.which(tool)]
