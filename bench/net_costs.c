@@ -18,11 +18,18 @@
 #include "gups/kernels.h"
 #include "support/engine.h"
 
-enum { REPEATS = 5, CHUNK = 32768, CHUNKS = 32, PART_WORDS = 1 << 20, PACKETS = 64 };
+enum {
+	REPEATS = 5,
+	CHUNK = 32768,
+	CHUNKS = 32,
+	PART_WORDS = 1 << 20,
+	PACKETS = 64,
+	FULL = GN_PACKET_WORDS / 2
+};
 
 static const struct {
 	uint32_t nodes, columns;
-} grids[] = {{2, 1},    {16, 1},   {64, 1},    {64, 8},   {256, 1},
+} grids[] = {{2, 1},    {16, 1},   {16, 4},    {64, 1},   {64, 8},   {256, 1},
              {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
 
 static double clock_ns(clockid_t of)
@@ -147,36 +154,45 @@ static double measure_look(void)
 
 /* ---- packets, sealed and received ---- */
 
-/* Additions to random words by node 1, as they go to node 0. */
-static void fill(struct gn_packet *p, uint32_t messages, uint32_t sequence, uint64_t *random)
+/* A transport that hands over packets that were made before. */
+struct feed {
+	struct gn_transport transport; /* first */
+	struct gn_parcel parcel[PACKETS];
+	uint32_t at, end, class_, columns;
+};
+
+/*
+ * Additions to random words by node 1, as they go to node 0; or, in a grid, to random nodes of its column, to
+ * which it passes them on.
+ */
+static void fill(const struct feed *f, struct gn_packet *p, uint32_t messages, uint32_t sequence,
+                 uint64_t *random)
 {
 	memset(p, 0, GN_PACKET_HEAD);
 	p->magic = gn_packet_magic;
 	p->version = GN_PACKET_VERSION;
-	p->class_ = GN_REQUESTS;
+	p->class_ = (uint16_t)f->class_;
 	p->source = 1;
 	p->sequence = sequence;
 	p->words = (uint16_t)(2 * messages);
 	for (uint32_t k = 0; k < messages; k++) {
+		uint32_t peer = 1;
+
 		*random = *random * 6364136223846793005ull + 1442695040888963407ull;
-		p->word[2 * k] = gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, 1,
+		if (f->columns > 1)
+			peer = f->columns *
+			       (1 + (uint32_t)((*random >> 44) % (f->transport.nodes / f->columns - 1)));
+		p->word[2 * k] = gn__message_head(GN__MESSAGE_CHANGE | GN__MESSAGE_WIDE, peer,
 		                                  2 * ((*random >> 20) % PART_WORDS));
 		p->word[2 * k + 1] = 1;
 	}
 }
 
-/* A transport that hands over packets that were made before. */
-struct feed {
-	struct gn_transport transport; /* first */
-	struct gn_parcel parcel[PACKETS];
-	uint32_t at, end;
-};
-
 static struct gn_parcel *feed_receive(struct gn_transport *t, uint32_t class_)
 {
 	struct feed *f = (struct feed *)t;
 
-	return class_ == GN_REQUESTS && f->at < f->end ? &f->parcel[f->at++] : NULL;
+	return class_ == f->class_ && f->at < f->end ? &f->parcel[f->at++] : NULL;
 }
 
 static void feed_release(struct gn_transport *t, struct gn_parcel *parcel)
@@ -188,17 +204,19 @@ static void feed_release(struct gn_transport *t, struct gn_parcel *parcel)
 static const struct gn_transport_ops feed_ops = {gn__sink_send, gn__sink_gone,  feed_receive, feed_release,
                                                  NULL,          gn__sink_close, NULL};
 
-static struct feed *feed_create(void)
+static struct feed *feed_create(uint32_t nodes, uint32_t columns)
 {
 	struct feed *f = (struct feed *)calloc(1, sizeof *f);
 
 	bench_must(!f, "no memory");
 	f->transport.ops = &feed_ops;
 	f->transport.name = "feed";
-	f->transport.nodes = 2;
+	f->transport.nodes = nodes;
+	f->columns = columns;
+	f->class_ = columns > 1 ? GN_REQUESTS_PASSED : GN_REQUESTS;
 	for (uint32_t k = 0; k < PACKETS; k++) {
 		f->parcel[k].peer = 1;
-		f->parcel[k].class_ = GN_REQUESTS;
+		f->parcel[k].class_ = f->class_;
 		bench_must(posix_memalign((void **)&f->parcel[k].packet, 4096, GN_PACKET_BYTES), "no memory");
 	}
 	return f;
@@ -213,10 +231,10 @@ static struct ends pass(struct gn_net *net, struct feed *f, uint32_t messages, s
                         uint32_t *sequence, uint64_t *random)
 {
 	struct ends of;
-	const uint64_t applied = net->statistics.applied;
+	const uint64_t before = net->statistics.applied + net->statistics.passed;
 
 	for (uint32_t k = 0; k < PACKETS; k++)
-		fill(f->parcel[k].packet, messages, (*sequence)++, random);
+		fill(f, f->parcel[k].packet, messages, (*sequence)++, random);
 	of.seal = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (uint32_t k = 0; k < PACKETS; k++)
 		gn_packet_seal(f->parcel[k].packet, scratch);
@@ -229,27 +247,27 @@ static struct ends pass(struct gn_net *net, struct feed *f, uint32_t messages, s
 	while (gn__receive(net))
 		;
 	of.receive = (of.receive + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
-	bench_must(net->statistics.applied - applied != (uint64_t)PACKETS * messages, "messages are lost");
+	bench_must(net->statistics.applied + net->statistics.passed - before != (uint64_t)PACKETS * messages,
+	           "messages are lost");
 	return of;
 }
 
 /* The least of many passes. @messages  of a packet */
-static json_t *measure_ends(uint32_t messages, int compressed)
+static struct ends measure_ends(uint32_t nodes, uint32_t columns, uint32_t messages, int compressed)
 {
 	enum { PASSES = 15 };
-	struct feed *f = feed_create();
-	struct gn_net *net = make_node(&f->transport, 1, GN_PACKET_BYTES);
+	struct feed *f = feed_create(nodes, columns);
+	struct gn_net *net = make_node(&f->transport, columns, GN_PACKET_BYTES);
 	struct gn_packet *scratch = (struct gn_packet *)malloc(sizeof *scratch), *packet[PACKETS];
 	double seal[PASSES], receive[PASSES];
+	struct ends of;
 	uint32_t sequence = 0;
 	uint64_t random = 1;
 
 	bench_must(!gn_net_alloc(net, 8 * PART_WORDS) || !scratch, "no memory");
 	pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
 	for (uint32_t k = 0; k < PASSES; k++) {
-		const struct ends of =
-		    pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
-
+		of = pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
 		seal[k] = of.seal;
 		receive[k] = of.receive;
 	}
@@ -259,8 +277,9 @@ static json_t *measure_ends(uint32_t messages, int compressed)
 	for (uint32_t k = 0; k < PACKETS; k++)
 		free(packet[k]);
 	free(scratch);
-	return json_pack("{s:i, s:b, s:f, s:f}", "messages", (int)messages, "compressed", compressed,
-	                 "seal_ns", least(seal, PASSES), "receive_ns", least(receive, PASSES));
+	of.seal = least(seal, PASSES);
+	of.receive = least(receive, PASSES);
+	return of;
 }
 
 static json_t *all_ends(void)
@@ -268,9 +287,13 @@ static json_t *all_ends(void)
 	json_t *ends = json_array();
 
 	for (int compressed = 0; compressed < 2; compressed++)
-		for (uint32_t messages = 1; messages <= GN_PACKET_WORDS / 2;
-		     messages += GN_PACKET_WORDS / 2 - 1)
-			json_array_append_new(ends, measure_ends(messages, compressed));
+		for (uint32_t messages = 1; messages <= FULL; messages += FULL - 1) {
+			const struct ends of = measure_ends(2, 1, messages, compressed);
+
+			json_array_append_new(ends, json_pack("{s:i, s:b, s:f, s:f}", "messages",
+			                                      (int)messages, "compressed", compressed,
+			                                      "seal_ns", of.seal, "receive_ns", of.receive));
+		}
 	return ends;
 }
 
@@ -338,11 +361,15 @@ static json_t *measure_grids(void)
 	json_t *rows = json_array();
 
 	for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
-		const struct sorted of = measure_sort(grids[g].nodes, grids[g].columns, GN_PACKET_BYTES);
+		const uint32_t nodes = grids[g].nodes, columns = grids[g].columns;
+		const struct sorted of = measure_sort(nodes, columns, GN_PACKET_BYTES);
+		json_t *row = json_pack("{s:i, s:i, s:f, s:f}", "nodes", (int)nodes, "columns", (int)columns,
+		                        "sort_ns", of.sort_ns, "update_ns", of.update_ns);
 
-		json_array_append_new(rows, json_pack("{s:i, s:i, s:f, s:f}", "nodes", (int)grids[g].nodes,
-		                                      "columns", (int)grids[g].columns, "sort_ns", of.sort_ns,
-		                                      "update_ns", of.update_ns));
+		if (columns > 1)
+			json_object_set_new(row, "pass_ns",
+			                    json_real(measure_ends(nodes, columns, FULL, 0).receive / FULL));
+		json_array_append_new(rows, row);
 	}
 	return rows;
 }

@@ -46,8 +46,10 @@ def constants(args):
     packed = (small["seal_ns"] + small["receive_ns"] - one["seal_ns"] - one["receive_ns"] - (FULL - 1) * apply) / 2
     result = {"rows": of["rows"], "apply_ns": apply, "packet_ns": (send + one["receive_ns"] - apply - MESSAGE * byte) / 2, "byte_ns": byte,
               "compressed_byte_ns": packed / (MESSAGE * (FULL - 1)), "look_ns": of["look_ns"]}
-    for row in of["rows"]:  # a message's share of its packet is no part of sorting
-        row["sort_ns"] -= (send + MESSAGE * FULL * byte) / FULL
+    for row in of["rows"]:  # a message's share of its packets is no part of sorting
+        row["sort_ns"] -= send / FULL + MESSAGE * byte
+        if "pass_ns" in row:
+            row["pass_ns"] -= (send + one["receive_ns"]) / FULL + 2 * MESSAGE * byte
     args.processes = 1
     result["mpi_packet_ns"] = report.run_json([*report.launcher(args), program, "mpi=1"])["mpi"][0]["both_ends_ns"] / 2
     print("  constants, ns: " + ", ".join(f"{k} {v:.4g}" for k, v in result.items() if k != "rows"))
@@ -56,7 +58,7 @@ def constants(args):
 
 def cost(c, key, nodes, columns):
     """Between the grids that were measured, along the logarithm of the ways."""
-    known = sorted((r["nodes"] // r["columns"], r[key]) for r in c["rows"] if (r["columns"] == 1) == (columns == 1) or r["nodes"] <= 16)
+    known = sorted((r["nodes"] // r["columns"], r[key]) for r in c["rows"] if (r["columns"] == 1) == (columns == 1))
     ways = nodes // columns
     if ways <= known[0][0]:
         return known[0][1]
@@ -68,7 +70,8 @@ def cost(c, key, nodes, columns):
 
 def costs_of(c, nodes, columns, carried):
     """As the model has them. Carried: by MPI, compressed; else handed over."""
-    return {"update": cost(c, "update_ns", nodes, 1), "sort": cost(c, "sort_ns", nodes, columns), "apply": c["apply_ns"],
+    return {"update": cost(c, "update_ns", nodes, 1), "sort": cost(c, "sort_ns", nodes, columns),
+            "pass": cost(c, "pass_ns", nodes, max(columns, 2)), "apply": c["apply_ns"],
             "packet": c["packet_ns"] + (c["mpi_packet_ns"] if carried else 0),
             "byte": c["compressed_byte_ns" if carried else "byte_ns"], "look": c["look_ns"]}
 
@@ -83,8 +86,8 @@ def model(args, c, nodes, columns, carried, *options):
 def processor_ns(of, r, updates):
     """What a model's run takes processors: of an update, of sorting, of applying and of packets, of all nodes."""
     net = r["net"]
-    return {"update": updates * of["update"], "sorting": (net["sent"] + net["passed"]) * of["sort"], "applying": net["sent"] * of["apply"],
-            "packets": 2 * (net["packets"] * of["packet"] + net["message_bytes"] * of["byte"])}
+    return {"update": updates * of["update"], "sorting": net["sent"] * of["sort"], "passing": net["passed"] * of["pass"],
+            "applying": net["sent"] * of["apply"], "packets": 2 * (net["packets"] * of["packet"] + net["message_bytes"] * of["byte"])}
 
 
 # ---- nodes of one process ----
@@ -172,7 +175,7 @@ def on_hosts(args, c):
 # ---- more nodes than there are ----
 
 def bounds(of, r, nodes, columns):
-    """What one update of a node takes each thing that could bound it, ns; its network thread does three of them."""
+    """What one update of a node takes each thing that could bound it, ns; its network thread does four of them."""
     net, updates = r["net"], r["updates"] * r["simulated"]
     took = {key: ns / updates for key, ns in processor_ns(of, r, updates).items()}
     pools = 2 * nodes + 2 if columns == 1 else 2 * (columns + nodes // columns) + 4  # gn_rule_pool; packets that may be on their way
@@ -183,7 +186,7 @@ def bounds(of, r, nodes, columns):
 
 def bound_of(took, of_update):
     """The name of what bounds, and its share of the time; what the network thread does adds up."""
-    thread = {k: took[k] for k in ("sorting", "applying", "packets")}
+    thread = {k: took[k] for k in ("sorting", "passing", "applying", "packets")}
     all_ = {"update": took["update"], max(thread, key=thread.get): sum(thread.values()), "link": took["link"], "latency": took["latency"]}
     name = max(all_, key=all_.get)
     return name, all_[name] / of_update
@@ -244,8 +247,9 @@ def claims_of_nodes(compared):
     for flush, most, within in ((PATIENT, 8, 1.05), (125, 4, 1.15), (125, 8, 1.5)):
         pairs = [(r["ratio"]["messages_a_packet"], 1) for r in compared if r["flush_us"] == flush and r["nodes"] <= most]
         yield f"messages a packet, model against run, up to {most} nodes, {flush} us: factor", factor(pairs), within, False
-    yield ("processor seconds of updates, model against run, up to 8 nodes: factor",
-           factor((r["ratio"]["processor_s"], 1) for r in compared), 2, False)
+    for ways, rows in (("one way", [r for r in compared if r["columns"] == 1]), ("two ways", [r for r in compared if r["columns"] > 1])):
+        yield (f"processor seconds of updates, model against run, up to 8 nodes, {ways}: factor",
+               factor((r["ratio"]["processor_s"], 1) for r in rows), 2, False)
 
 
 def claims_of_hosts(of):

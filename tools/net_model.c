@@ -19,6 +19,7 @@ enum {
 	OPT_OP,
 	OPT_UPDATE_NS,
 	OPT_SORT_NS,
+	OPT_PASS_NS,
 	OPT_APPLY_NS,
 	OPT_PACKET_NS,
 	OPT_BYTE_NS,
@@ -57,6 +58,7 @@ static const struct argp_option options[] = {
     {0, 0, NULL, 0, "Costs in nanoseconds:", 3},
     {"update-ns", OPT_UPDATE_NS, "NS", 0, "time between two updates of a node (default 22)", 0},
     {"sort-ns", OPT_SORT_NS, "NS", 0, "to put a message into a packet (default 13)", 0},
+    {"pass-ns", OPT_PASS_NS, "NS", 0, "to pass a message on from one packet to another (default 13)", 0},
     {"apply-ns", OPT_APPLY_NS, "NS", 0, "to apply a message to memory (default 12)", 0},
     {"packet-ns", OPT_PACKET_NS, "NS", 0, "for a packet at each end (default 1000)", 0},
     {"byte-ns", OPT_BYTE_NS, "NS", 0, "for a byte of a packet at each end (default 0.05)", 0},
@@ -97,6 +99,7 @@ static error_t parse_cost(int key, char *text, struct argp_state *state)
 			argp_error(state, "--update-ns %s: give a number above 0", text);
 		break;
 	case OPT_SORT_NS: m->sort_ns = real(state, "--sort-ns", text); break;
+	case OPT_PASS_NS: m->pass_ns = real(state, "--pass-ns", text); break;
 	case OPT_APPLY_NS: m->apply_ns = real(state, "--apply-ns", text); break;
 	case OPT_PACKET_NS: m->packet_ns = real(state, "--packet-ns", text); break;
 	case OPT_BYTE_NS: m->byte_ns = real(state, "--byte-ns", text); break;

@@ -29,6 +29,7 @@ struct net_model net_model_of(uint32_t nodes, uint32_t columns)
 	m.part_words = 1 << 21;
 	m.update_ns = 22;
 	m.sort_ns = 13;
+	m.pass_ns = 13;
 	m.apply_ns = 12;
 	m.packet_ns = 1000;
 	m.byte_ns = 0.05;

@@ -33,7 +33,8 @@ struct net_model {
 
 	/* what it costs, in nanoseconds */
 	double update_ns; /* a node makes an update so often, whether it goes away or not */
-	double sort_ns;   /* a message from the log, or from a packet that is passed on, to a packet */
+	double sort_ns;   /* a message from the log to a packet */
+	double pass_ns;   /* a message from a packet to another, in which it is passed on */
 	double apply_ns;  /* a message from a packet to memory */
 	double packet_ns; /* each end of a packet */
 	double byte_ns;   /* of a packet, checked and compressed at each end */

@@ -52,7 +52,7 @@ static int pass(struct model *s, struct node *n, int reply, const struct load *o
 	n->next_passed += !one->updates;
 	if (hop.peer == n->route.node)
 		return 1;
-	s->spent += s->m->sort_ns;
+	s->spent += s->m->pass_ns;
 	s->stats.passed++;
 	return 2;
 }
