@@ -200,7 +200,8 @@ static int update(struct hall *h, uint64_t updates)
 
 static int run(struct gn_net *net, void *unused)
 {
-	const uint32_t times = (uint32_t)bench_number("times", 50);
+	const uint64_t asked = bench_number("times", 50);
+	const uint32_t times = asked < MOST_TIMES ? (uint32_t)asked : (uint32_t)MOST_TIMES;
 	const uint64_t updates = bench_number("updates", 0);
 	struct hall h = {net, gn_net_host(net), NULL, NULL, gn_net_node(net), gn_net_nodes(net)};
 	double *seconds = (double *)malloc(MOST_TIMES * sizeof *seconds);
@@ -214,7 +215,7 @@ static int run(struct gn_net *net, void *unused)
 	if (!h.node)
 		nodes_seen = h.nodes;
 	for (uint32_t kind = 0; kind < KINDS && !rc && times; kind++)
-		rc = measure(&h, kind, times < MOST_TIMES ? times : MOST_TIMES, seconds);
+		rc = measure(&h, kind, times, seconds);
 	if (!rc && updates)
 		rc = update(&h, updates);
 	free(seconds);
