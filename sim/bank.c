@@ -4,10 +4,10 @@
 
 #include <sim/parts.h>
 
-int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
+int sim_bank_init(struct sim_bank *b, struct sim_arena *arena, struct sim_gpu *gpu, uint32_t number,
                   const struct sim_config_cache *size)
 {
-	int r = sim_tags_init(&b->tags, size->bytes / size->banks, (uint32_t)size->ways);
+	int r = sim_tags_init(&b->tags, arena, size->bytes / size->banks, (uint32_t)size->ways);
 
 	b->gpu = gpu;
 	b->number = number;
@@ -15,13 +15,7 @@ int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
 	b->map.interleave = sim_divisor_of(size->interleave);
 	b->map.banks = sim_divisor_of(size->banks);
 	b->map.round = sim_divisor_of(size->interleave * size->banks);
-	return r ? r : sim_mshr_init(&b->mshr, size->mshr, b);
-}
-
-void sim_bank_fini(struct sim_bank *b)
-{
-	sim_tags_fini(&b->tags);
-	sim_mshr_fini(&b->mshr);
+	return r ? r : sim_mshr_init(&b->mshr, arena, size->mshr, b);
 }
 
 /*

@@ -50,9 +50,8 @@ struct sim_bank {
 };
 
 /* sim_bank_init - the functions are the caller's. Returns 0 or -GN_ENOMEM. */
-int sim_bank_init(struct sim_bank *b, struct sim_gpu *gpu, uint32_t number,
+int sim_bank_init(struct sim_bank *b, struct sim_arena *arena, struct sim_gpu *gpu, uint32_t number,
                   const struct sim_config_cache *size);
-void sim_bank_fini(struct sim_bank *b);
 
 /*
  * sim_bank_of - the number of the bank that a line is in. sim_bank_place - its number among the lines of that

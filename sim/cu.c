@@ -3,20 +3,19 @@
 #include <sim/cu.h>
 
 #include <sim/parts.h>
-#include <stdlib.h>
 
 /* ---- room ---- */
 
-int sim_cu_init(struct sim_cu *cu, struct sim_gpu *gpu, const struct sim_config *c)
+int sim_cu_init(struct sim_cu *cu, struct sim_arena *arena, struct sim_gpu *gpu, const struct sim_config *c)
 {
 	uint64_t slots = c->simds * c->slots;
 
 	cu->gpu = gpu;
-	cu->slot = (struct sim_slot *)calloc(slots, sizeof *cu->slot);
-	cu->resident = (struct sim_resident *)calloc(slots, sizeof *cu->resident);
-	cu->simd_free = (uint64_t *)calloc(c->simds, sizeof *cu->simd_free);
-	cu->simd_waves = (uint32_t *)calloc(c->simds, sizeof *cu->simd_waves);
-	cu->rob = (struct sim_access **)calloc(c->rob, sizeof(struct sim_access *));
+	cu->slot = (struct sim_slot *)sim_arena_take(arena, slots, sizeof *cu->slot);
+	cu->resident = (struct sim_resident *)sim_arena_take(arena, slots, sizeof *cu->resident);
+	cu->simd_free = (uint64_t *)sim_arena_take(arena, c->simds, sizeof *cu->simd_free);
+	cu->simd_waves = (uint32_t *)sim_arena_take(arena, c->simds, sizeof *cu->simd_waves);
+	cu->rob = (struct sim_access **)sim_arena_take(arena, c->rob, sizeof(struct sim_access *));
 	if (!cu->slot || !cu->resident || !cu->simd_free || !cu->simd_waves || !cu->rob)
 		return -GN_ENOMEM;
 	for (uint64_t k = 0; k < slots; k++) {
@@ -26,15 +25,6 @@ int sim_cu_init(struct sim_cu *cu, struct sim_gpu *gpu, const struct sim_config 
 	}
 	cu->free_resident = cu->resident;
 	return 0;
-}
-
-void sim_cu_fini(struct sim_cu *cu)
-{
-	free(cu->slot);
-	free(cu->resident);
-	free(cu->simd_free);
-	free(cu->simd_waves);
-	free(cu->rob);
 }
 
 static uint32_t waves_of(const struct sim_launch *l)

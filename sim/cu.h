@@ -11,6 +11,7 @@
 #define SIM_CU_H
 
 #include <sim/access.h>
+#include <sim/arena.h>
 #include <sim/config.h>
 #include <sim/stats.h>
 #include <sim/wave.h>
@@ -68,8 +69,7 @@ struct sim_cu {
 };
 
 /* Returns 0 or -GN_ENOMEM. */
-int sim_cu_init(struct sim_cu *cu, struct sim_gpu *gpu, const struct sim_config *c);
-void sim_cu_fini(struct sim_cu *cu);
+int sim_cu_init(struct sim_cu *cu, struct sim_arena *arena, struct sim_gpu *gpu, const struct sim_config *c);
 
 /* sim_cu_refuses - why no compute unit can ever hold a work-group of a launch; NULL: one can. */
 const char *sim_cu_refuses(const struct sim_config *c, const struct sim_launch *launch);

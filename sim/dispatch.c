@@ -3,18 +3,12 @@
 #include <sim/dispatch.h>
 
 #include <sim/parts.h>
-#include <stdlib.h>
 
 int sim_dispatch_init(struct sim_domain *m, struct sim_gpu *g)
 {
-	(void)m;
-	g->dispatch.part = (struct sim_part *)calloc(g->cus, sizeof *g->dispatch.part);
+	g->dispatch.part =
+	    (struct sim_part *)sim_arena_take(&m->machine->arena, g->cus, sizeof *g->dispatch.part);
 	return g->dispatch.part ? 0 : -GN_ENOMEM;
-}
-
-void sim_dispatch_fini(struct sim_gpu *g)
-{
-	free(g->dispatch.part);
 }
 
 static uint32_t at_most(uint64_t value, uint32_t most)

@@ -26,7 +26,6 @@ struct sim_dispatcher {
 
 /* Returns 0 or -GN_ENOMEM. */
 int sim_dispatch_init(struct sim_domain *m, struct sim_gpu *g);
-void sim_dispatch_fini(struct sim_gpu *g);
 
 /* sim_dispatch_begin - the launch of the machine starts, on that GPU. */
 void sim_dispatch_begin(struct sim_domain *m, struct sim_gpu *g);

@@ -3,14 +3,13 @@
 #include <sim/dram.h>
 
 #include <sim/parts.h>
-#include <stdlib.h>
 
-int sim_dram_init(struct sim_dram *d, const struct sim_config *c)
+int sim_dram_init(struct sim_dram *d, struct sim_arena *arena, const struct sim_config *c)
 {
 	const uint64_t requests = c->l2.mshr + c->dram_write_buffer;
 
-	d->bank = (struct sim_dram_bank *)calloc(c->dram_banks, sizeof *d->bank);
-	d->all = (struct sim_dram_request *)calloc(requests, sizeof *d->all);
+	d->bank = (struct sim_dram_bank *)sim_arena_take(arena, c->dram_banks, sizeof *d->bank);
+	d->all = (struct sim_dram_request *)sim_arena_take(arena, requests, sizeof *d->all);
 	if (!d->bank || !d->all)
 		return -GN_ENOMEM;
 	d->lines = sim_divisor_of(c->dram_row_bytes / 64);
@@ -23,12 +22,6 @@ int sim_dram_init(struct sim_dram *d, const struct sim_config *c)
 		d->free = &d->all[k];
 	}
 	return 0;
-}
-
-void sim_dram_fini(struct sim_dram *d)
-{
-	free(d->bank);
-	free(d->all);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

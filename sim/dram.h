@@ -10,6 +10,7 @@
 #ifndef SIM_DRAM_H
 #define SIM_DRAM_H
 
+#include <sim/arena.h>
 #include <sim/config.h>
 #include <sim/divide.h>
 #include <sim/event.h>
@@ -53,8 +54,7 @@ struct sim_dram {
 };
 
 /* sim_dram_init - a channel, of zeroes. Returns 0 or -GN_ENOMEM. */
-int sim_dram_init(struct sim_dram *d, const struct sim_config *c);
-void sim_dram_fini(struct sim_dram *d);
+int sim_dram_init(struct sim_dram *d, struct sim_arena *arena, const struct sim_config *c);
 
 /* sim_dram_has_room - may a write come? */
 static inline bool sim_dram_has_room(const struct sim_dram *d, const struct sim_config *c)

@@ -4,23 +4,17 @@
 
 #include <sim/parts.h>
 
-int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c)
+int sim_l1_init(struct sim_l1 *l, struct sim_arena *arena, struct sim_gpu *gpu, struct sim_cu *cu,
+                const struct sim_config *c)
 {
 	int r;
 
 	l->gpu = gpu;
 	l->cu = cu;
 	l->size = cu ? &c->l1v : &c->l1s;
-	r = sim_tags_init(&l->tags, l->size->bytes, (uint32_t)l->size->ways);
-	r = r ? r : sim_mshr_init(&l->mshr, l->size->mshr, l);
-	return r ? r : sim_tlb_init(&l->tlb, gpu, c);
-}
-
-void sim_l1_fini(struct sim_l1 *l)
-{
-	sim_tags_fini(&l->tags);
-	sim_mshr_fini(&l->mshr);
-	sim_tlb_fini(&l->tlb);
+	r = sim_tags_init(&l->tags, arena, l->size->bytes, (uint32_t)l->size->ways);
+	r = r ? r : sim_mshr_init(&l->mshr, arena, l->size->mshr, l);
+	return r ? r : sim_tlb_init(&l->tlb, arena, gpu, c);
 }
 
 static uint64_t set_of(const struct sim_access *a)

@@ -36,8 +36,8 @@ struct sim_l1 {
 };
 
 /* sim_l1_init - of a compute unit, or NULL. Returns 0 or -GN_ENOMEM. */
-int sim_l1_init(struct sim_l1 *l, struct sim_gpu *gpu, struct sim_cu *cu, const struct sim_config *c);
-void sim_l1_fini(struct sim_l1 *l);
+int sim_l1_init(struct sim_l1 *l, struct sim_arena *arena, struct sim_gpu *gpu, struct sim_cu *cu,
+                const struct sim_config *c);
 
 /* sim_l1_accept - an access arrives, translated (an event). */
 void sim_l1_accept(struct sim_domain *m, struct sim_event *e);

@@ -3,7 +3,6 @@
 #include <sim/l2.h>
 
 #include <sim/parts.h>
-#include <stdlib.h>
 
 static void filled(struct sim_domain *m, struct sim_event *e)
 {
@@ -79,7 +78,7 @@ static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 	                                 &s->l2_misses,  &s->l2_write_fills, &s->l2_write_backs,
 	                                 &s->l2_blocked, &s->l2_word_misses};
 	struct sim_bank *b = &g->l2.bank[k];
-	int r = sim_bank_init(b, g, k, &m->config->l2);
+	int r = sim_bank_init(b, &m->machine->arena, g, k, &m->config->l2);
 
 	b->counts = counts;
 	b->answer = answer;
@@ -89,7 +88,7 @@ static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 	b->pass_write = pass_write;
 	g->l2.dram[k].owner = b;
 	g->l2.dram[k].write_left = write_left;
-	return r ? r : sim_dram_init(&g->l2.dram[k], m->config);
+	return r ? r : sim_dram_init(&g->l2.dram[k], &m->machine->arena, m->config);
 }
 
 int sim_l2_init(struct sim_domain *m, struct sim_gpu *g)
@@ -97,23 +96,13 @@ int sim_l2_init(struct sim_domain *m, struct sim_gpu *g)
 	int r = 0;
 
 	g->l2.banks = (uint32_t)m->config->l2.banks;
-	g->l2.bank = (struct sim_bank *)calloc(g->l2.banks, sizeof *g->l2.bank);
-	g->l2.dram = (struct sim_dram *)calloc(g->l2.banks, sizeof *g->l2.dram);
+	g->l2.bank = (struct sim_bank *)sim_arena_take(&m->machine->arena, g->l2.banks, sizeof *g->l2.bank);
+	g->l2.dram = (struct sim_dram *)sim_arena_take(&m->machine->arena, g->l2.banks, sizeof *g->l2.dram);
 	if (!g->l2.bank || !g->l2.dram)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; !r && k < g->l2.banks; k++)
 		r = init_bank(m, g, k);
 	return r;
-}
-
-void sim_l2_fini(struct sim_gpu *g)
-{
-	for (uint32_t k = 0; g->l2.bank && k < g->l2.banks; k++)
-		sim_bank_fini(&g->l2.bank[k]);
-	for (uint32_t k = 0; g->l2.dram && k < g->l2.banks; k++)
-		sim_dram_fini(&g->l2.dram[k]);
-	free(g->l2.bank);
-	free(g->l2.dram);
 }
 
 void sim_l2_accept(struct sim_domain *m, struct sim_event *e)

@@ -21,7 +21,6 @@ struct sim_l2 {
 
 /* Returns 0 or -GN_ENOMEM. */
 int sim_l2_init(struct sim_domain *m, struct sim_gpu *g);
-void sim_l2_fini(struct sim_gpu *g);
 
 /* sim_l2_accept - an access arrives at the L2 of the GPU that holds its line (an event). */
 void sim_l2_accept(struct sim_domain *m, struct sim_event *e);

@@ -93,7 +93,7 @@ static int init_domain(struct sim_machine *m, struct sim_domain *d)
 
 /* ---- creation ---- */
 
-static int init_cus(const struct sim_config *c, struct sim_gpu *g)
+static int init_cus(struct sim_arena *arena, const struct sim_config *c, struct sim_gpu *g)
 {
 	int r = 0;
 
@@ -102,11 +102,11 @@ static int init_cus(const struct sim_config *c, struct sim_gpu *g)
 
 		cu->l1v = &g->l1[k];
 		cu->l1s = &g->l1[g->cus + k / c->cus_per_engine];
-		r = sim_cu_init(cu, g, c);
-		r = r ? r : sim_l1_init(cu->l1v, g, cu, c);
+		r = sim_cu_init(cu, arena, g, c);
+		r = r ? r : sim_l1_init(cu->l1v, arena, g, cu, c);
 	}
 	for (uint32_t k = 0; !r && k < g->engines; k++)
-		r = sim_l1_init(&g->l1[g->cus + k], g, NULL, c);
+		r = sim_l1_init(&g->l1[g->cus + k], arena, g, NULL, c);
 	return r;
 }
 
@@ -119,14 +119,14 @@ static int init_gpu(struct sim_machine *m, uint32_t number)
 	g->number = (uint8_t)number;
 	g->engines = (uint32_t)c->shader_engines;
 	g->cus = g->engines * (uint32_t)c->cus_per_engine;
-	g->cu = (struct sim_cu *)calloc(g->cus, sizeof *g->cu);
-	g->l1 = (struct sim_l1 *)calloc(g->cus + g->engines, sizeof *g->l1);
+	g->cu = (struct sim_cu *)sim_arena_take(&m->arena, g->cus, sizeof *g->cu);
+	g->l1 = (struct sim_l1 *)sim_arena_take(&m->arena, g->cus + g->engines, sizeof *g->l1);
 	if (!g->cu || !g->l1)
 		return -GN_ENOMEM;
 	sim_codec_init(&g->codec, g->number, c);
 	r = init_domain(m, &g->domain);
-	r = r ? r : init_cus(c, g);
-	r = r ? r : sim_tlb2_init(&g->tlb2, g, c);
+	r = r ? r : init_cus(&m->arena, c, g);
+	r = r ? r : sim_tlb2_init(&g->tlb2, &m->arena, g, c);
 	r = r ? r : sim_l2_init(&g->domain, g);
 	r = r ? r : sim_rc_init(&g->domain, g);
 	return r ? r : sim_dispatch_init(&g->domain, g);
@@ -136,7 +136,7 @@ static int init(struct sim_machine *m, uint32_t threads)
 {
 	int r;
 
-	m->gpu = (struct sim_gpu *)calloc(m->config.gpus, sizeof *m->gpu);
+	m->gpu = (struct sim_gpu *)sim_arena_take(&m->arena, m->config.gpus, sizeof *m->gpu);
 	if (!m->gpu)
 		return -GN_ENOMEM;
 	share(m, &m->core);
@@ -188,18 +188,9 @@ static void end_groups(struct sim_machine *m, struct sim_cu *cu)
 
 static void fini_gpu(struct sim_machine *m, struct sim_gpu *g)
 {
-	for (uint32_t k = 0; g->cu && k < g->cus; k++) {
+	for (uint32_t k = 0; g->cu && k < g->cus; k++)
 		end_groups(m, &g->cu[k]);
-		sim_cu_fini(&g->cu[k]);
-	}
-	for (uint32_t k = 0; g->l1 && k < g->cus + g->engines; k++)
-		sim_l1_fini(&g->l1[k]);
-	free(g->cu);
-	free(g->l1);
 	sim_tlb2_fini(&g->tlb2);
-	sim_l2_fini(g);
-	sim_rc_fini(g);
-	sim_dispatch_fini(g);
 	sim_waves_destroy(g->domain.waves);
 	free(g->domain.pool);
 }
@@ -214,7 +205,7 @@ void sim_machine_destroy(struct sim_machine *m)
 		fini_gpu(m, &m->gpu[k]);
 	sim_migrate_fini(m);
 	sim_network_fini(&m->network);
-	free(m->gpu);
+	sim_arena_free(&m->arena);
 	free(m);
 }
 

@@ -3,17 +3,16 @@
 #include <sim/mshr.h>
 
 #include <grapnel/error.h>
-#include <stdlib.h>
 #include <string.h>
 
-int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner)
+int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries, void *owner)
 {
 	m->size = (uint32_t)entries;
 	m->used = 0;
 	memset(m->kind, 0, sizeof m->kind);
-	m->entry = (struct sim_mshr_entry *)calloc(entries, sizeof *m->entry);
-	m->line = (uint64_t *)calloc(entries, sizeof *m->line);
-	m->free = (uint16_t *)calloc(entries, sizeof *m->free);
+	m->entry = (struct sim_mshr_entry *)sim_arena_take(arena, entries, sizeof *m->entry);
+	m->line = (uint64_t *)sim_arena_take(arena, entries, sizeof *m->line);
+	m->free = (uint16_t *)sim_arena_take(arena, entries, sizeof *m->free);
 	if (!m->entry || !m->line || !m->free)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < entries; k++) {
@@ -22,16 +21,6 @@ int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner)
 		m->free[k] = (uint16_t)(entries - 1 - k);
 	}
 	return 0;
-}
-
-void sim_mshr_fini(struct sim_mshr *m)
-{
-	free(m->entry);
-	free(m->line);
-	free(m->free);
-	m->entry = NULL;
-	m->line = NULL;
-	m->free = NULL;
 }
 
 struct sim_mshr_entry *sim__mshr_find(struct sim_mshr *m, uint64_t line, uint32_t words)

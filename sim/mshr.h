@@ -36,8 +36,7 @@ struct sim_mshr {
 };
 
 /* sim_mshr_init - Returns 0 or -GN_ENOMEM. */
-int sim_mshr_init(struct sim_mshr *m, uint64_t entries, void *owner);
-void sim_mshr_fini(struct sim_mshr *m);
+int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries, void *owner);
 
 static inline uint16_t *sim__mshr_kind(struct sim_mshr *m, uint64_t line)
 {

@@ -73,6 +73,7 @@ struct sim_machine {
 	struct sim_network network;
 	struct sim_mmu mmu;
 	struct sim_migrate migrate;
+	struct sim_arena arena; /* of all that is as large as the configuration says */
 	struct sim_gpu *gpu;
 	struct sim_memory *memory;
 	struct sim_trace *trace; /* NULL: nobody watches */

@@ -3,7 +3,6 @@
 #include <sim/remote_cache.h>
 
 #include <sim/parts.h>
-#include <stdlib.h>
 
 static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
@@ -57,7 +56,7 @@ static int init_bank(struct sim_domain *m, struct sim_gpu *g, uint32_t k)
 	b->has_room = has_room;
 	b->write_back = write_back;
 	b->pass_write = pass_write;
-	return sim_bank_init(b, g, k, &m->config->rc);
+	return sim_bank_init(b, &m->machine->arena, g, k, &m->config->rc);
 }
 
 int sim_rc_init(struct sim_domain *m, struct sim_gpu *g)
@@ -67,19 +66,12 @@ int sim_rc_init(struct sim_domain *m, struct sim_gpu *g)
 	if (!m->config->remote_cache)
 		return 0;
 	g->rc.banks = (uint32_t)m->config->rc.banks;
-	g->rc.bank = (struct sim_bank *)calloc(g->rc.banks, sizeof *g->rc.bank);
+	g->rc.bank = (struct sim_bank *)sim_arena_take(&m->machine->arena, g->rc.banks, sizeof *g->rc.bank);
 	if (!g->rc.bank)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; !r && k < g->rc.banks; k++)
 		r = init_bank(m, g, k);
 	return r;
-}
-
-void sim_rc_fini(struct sim_gpu *g)
-{
-	for (uint32_t k = 0; g->rc.bank && k < g->rc.banks; k++)
-		sim_bank_fini(&g->rc.bank[k]);
-	free(g->rc.bank);
 }
 
 static struct sim_bank *bank_of(struct sim_domain *m, const struct sim_access *a)

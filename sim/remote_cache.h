@@ -24,7 +24,6 @@ struct sim_rc {
 
 /* Returns 0 or -GN_ENOMEM. */
 int sim_rc_init(struct sim_domain *m, struct sim_gpu *g);
-void sim_rc_fini(struct sim_gpu *g);
 
 void sim_rc_accept(struct sim_domain *m, struct sim_access *a);
 void sim_rc_fill(struct sim_domain *m, struct sim_access *a);    /* what a leads is there */

@@ -4,29 +4,20 @@
 
 #include <grapnel/error.h>
 #include <sim/op.h>
-#include <stdlib.h>
 
-int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways)
+int sim_tags_init(struct sim_tags *t, struct sim_arena *arena, uint64_t bytes, uint32_t ways)
 {
 	uint64_t lines = bytes / SIM_LINE_BYTES;
 
 	t->ways = ways;
 	t->sets = (uint32_t)(lines / ways);
 	t->by_sets = sim_divisor_of(t->sets);
-	t->way = (struct sim_way *)calloc(lines, sizeof *t->way);
-	t->line = (uint64_t *)malloc(lines * sizeof *t->line);
+	t->way = (struct sim_way *)sim_arena_take(arena, lines, sizeof *t->way);
+	t->line = (uint64_t *)sim_arena_take(arena, lines, sizeof *t->line);
 	if (!t->way || !t->line)
 		return -GN_ENOMEM;
 	sim_tags_clear(t);
 	return 0;
-}
-
-void sim_tags_fini(struct sim_tags *t)
-{
-	free(t->way);
-	free(t->line);
-	t->way = NULL;
-	t->line = NULL;
 }
 
 static void lower(uint64_t *value, uint64_t bound)

@@ -6,6 +6,7 @@
 #ifndef SIM_TAGS_H
 #define SIM_TAGS_H
 
+#include <sim/arena.h>
 #include <sim/divide.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,8 +58,7 @@ struct sim_tags {
 };
 
 /* sim_tags_init - Returns 0 or -GN_ENOMEM. */
-int sim_tags_init(struct sim_tags *t, uint64_t bytes, uint32_t ways);
-void sim_tags_fini(struct sim_tags *t);
+int sim_tags_init(struct sim_tags *t, struct sim_arena *arena, uint64_t bytes, uint32_t ways);
 
 static inline uint64_t sim__tags_first(const struct sim_tags *t, uint64_t set)
 {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int pages_init(struct sim_pages *p, uint64_t sets, uint64_t ways)
+static int pages_init(struct sim_pages *p, uint32_t *page, uint64_t sets, uint64_t ways)
 {
 	p->sets = (uint32_t)sets;
 	p->ways = (uint32_t)ways;
 	p->by_sets = sim_divisor_of(sets);
-	p->page = (uint32_t *)calloc(sets * ways, sizeof *p->page);
+	p->page = page;
 	return p->page ? 0 : -GN_ENOMEM;
 }
 
@@ -116,38 +116,35 @@ void sim_pages_clear(struct sim_pages *p)
 	memset(p->kind, 0, sizeof p->kind);
 }
 
-int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c)
+int sim_tlb_init(struct sim_tlb *t, struct sim_arena *arena, struct sim_gpu *gpu, const struct sim_config *c)
 {
 	t->gpu = gpu;
 	t->misses = (uint32_t)c->tlb_mshr;
-	t->miss = (struct sim_tlb_miss *)calloc(t->misses, sizeof *t->miss);
+	t->miss = (struct sim_tlb_miss *)sim_arena_take(arena, t->misses, sizeof *t->miss);
 	if (!t->miss)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < t->misses; k++)
 		t->miss[k].tlb = t;
-	return pages_init(&t->pages, 1, c->tlb_entries);
+	return pages_init(&t->pages, (uint32_t *)sim_arena_take(arena, c->tlb_entries, sizeof(uint32_t)), 1,
+	                  c->tlb_entries);
 }
 
-void sim_tlb_fini(struct sim_tlb *t)
-{
-	free(t->miss);
-	free(t->pages.page);
-}
-
-int sim_tlb2_init(struct sim_tlb2 *t, struct sim_gpu *gpu, const struct sim_config *c)
+int sim_tlb2_init(struct sim_tlb2 *t, struct sim_arena *arena, struct sim_gpu *gpu,
+                  const struct sim_config *c)
 {
 	t->walks = (uint32_t)c->tlb2_mshr;
-	t->walk = (struct sim_walk *)calloc(t->walks, sizeof *t->walk);
+	t->walk = (struct sim_walk *)sim_arena_take(arena, t->walks, sizeof *t->walk);
 	if (!t->walk)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < t->walks; k++)
 		t->walk[k].gpu = gpu;
-	return pages_init(&t->pages, c->tlb2_sets, c->tlb2_ways);
+	/* most of it is never touched: large pages would be cleared for nothing */
+	return pages_init(&t->pages, (uint32_t *)calloc(c->tlb2_sets * c->tlb2_ways, sizeof(uint32_t)),
+	                  c->tlb2_sets, c->tlb2_ways);
 }
 
 void sim_tlb2_fini(struct sim_tlb2 *t)
 {
-	free(t->walk);
 	free(t->pages.page);
 }
 

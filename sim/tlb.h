@@ -7,6 +7,7 @@
 #define SIM_TLB_H
 
 #include <sim/access.h>
+#include <sim/arena.h>
 #include <sim/config.h>
 #include <sim/divide.h>
 
@@ -69,9 +70,9 @@ struct sim_mmu {
 };
 
 /* Returns 0 or -GN_ENOMEM. */
-int sim_tlb_init(struct sim_tlb *t, struct sim_gpu *gpu, const struct sim_config *c);
-void sim_tlb_fini(struct sim_tlb *t);
-int sim_tlb2_init(struct sim_tlb2 *t, struct sim_gpu *gpu, const struct sim_config *c);
+int sim_tlb_init(struct sim_tlb *t, struct sim_arena *arena, struct sim_gpu *gpu, const struct sim_config *c);
+int sim_tlb2_init(struct sim_tlb2 *t, struct sim_arena *arena, struct sim_gpu *gpu,
+                  const struct sim_config *c);
 void sim_tlb2_fini(struct sim_tlb2 *t);
 
 /* sim_translate - an access gets its physical line, and goes on to its L1 cache. */

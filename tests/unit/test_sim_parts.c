@@ -59,15 +59,41 @@ static void test_order(void **state)
 	assert_memory_equal(happened, sorted, sizeof sorted);
 }
 
+/* ---- memory ---- */
+
+/* Pieces are zeroes and do not meet, also where one is larger than what is left of a block, or than a block.
+ */
+static void test_arena(void **state)
+{
+	static const size_t bytes[] = {1, 100, 2 << 20, 64, 1 << 20, 1 << 20, 5 << 20};
+	struct sim_arena arena = {NULL};
+	unsigned char *piece[7];
+
+	(void)state;
+	for (size_t k = 0; k < 7; k++) {
+		piece[k] = (unsigned char *)sim_arena_take(&arena, bytes[k], 1);
+		assert_non_null(piece[k]);
+		assert_int_equal((uintptr_t)piece[k] % 64, 0);
+		for (size_t n = 0; n < bytes[k]; n++)
+			assert_true(!piece[k][n]);
+		memset(piece[k], (int)k + 1, bytes[k]);
+	}
+	for (size_t k = 0; k < 7; k++)
+		assert_true(piece[k][0] == k + 1 && piece[k][bytes[k] - 1] == k + 1);
+	sim_arena_free(&arena);
+	assert_null(arena.newest);
+}
+
 /* ---- sets ---- */
 
 static void test_least_recently_used(void **state)
 {
+	struct sim_arena arena = {NULL};
 	struct sim_tags t;
 	uint64_t retry = SIM_NEVER;
 
 	(void)state;
-	assert_int_equal(sim_tags_init(&t, 8 * 64, 4), 0);
+	assert_int_equal(sim_tags_init(&t, &arena, 8 * 64, 4), 0);
 	for (uint64_t k = 0; k < 4; k++) {
 		struct sim_way *w = sim_tags_victim(&t, 1, 0, &retry);
 
@@ -83,20 +109,21 @@ static void test_least_recently_used(void **state)
 	assert_null(sim_tags_victim(&t, 1, 0, &retry));
 	assert_int_equal(retry, 77);
 	assert_int_equal(sim_tags_line(&t, sim_tags_victim(&t, 1, 77, &retry)), 1002);
-	sim_tags_fini(&t);
+	sim_arena_free(&arena);
 }
 
 /* ---- MSHRs: cases A, B and C of section 4.1.2 ---- */
 
 static void test_masks(void **state)
 {
+	struct sim_arena arena = {NULL};
 	struct sim_mshr m;
 	struct sim_access a;
 	uint16_t first;
 
 	(void)state;
 	memset(&a, 0, sizeof a);
-	assert_int_equal(sim_mshr_init(&m, 2, NULL), 0);
+	assert_int_equal(sim_mshr_init(&m, &arena, 2, NULL), 0);
 	first = sim_mshr_take(&m, 0x100, 0x42, &a, NULL);
 	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x42), &m.entry[first]); /* A: the same words */
 	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x40), &m.entry[first]); /* A: some of them */
@@ -110,7 +137,7 @@ static void test_masks(void **state)
 	sim_mshr_release(&m, &m.entry[first]);
 	assert_null(sim_mshr_find(&m, 0x100, 0x42));
 	assert_false(sim_mshr_full(&m));
-	sim_mshr_fini(&m);
+	sim_arena_free(&arena);
 }
 
 static void test_granules(void **state)
@@ -163,6 +190,7 @@ static void next_line(struct traffic *t, struct sim_event *done)
 static uint64_t traffic_cycles(const struct sim_config *c, uint64_t lines, uint64_t step,
                                uint64_t (*place_of)(uint64_t number))
 {
+	struct sim_arena arena = {NULL};
 	struct traffic *t = &traffic;
 	int stop = 0;
 
@@ -171,14 +199,14 @@ static uint64_t traffic_cycles(const struct sim_config *c, uint64_t lines, uint6
 	t->left = t->reads_left = lines;
 	t->step = step;
 	t->place_of = place_of;
-	assert_int_equal(sim_dram_init(&t->d, c), 0);
+	assert_int_equal(sim_dram_init(&t->d, &arena, c), 0);
 	for (uint32_t k = 0; k < 64; k++)
 		next_line(t, &t->done[k]);
 	while (t->m.clock.waiting)
 		sim_clock_run(&t->m.clock, &t->m, &stop, t->m.clock.now + 1000);
 	assert_int_equal(t->reads_left, 0);
 	assert_null(t->d.oldest);
-	sim_dram_fini(&t->d);
+	sim_arena_free(&arena);
 	return t->last;
 }
 
@@ -261,6 +289,7 @@ static void write_left(struct sim_domain *m, struct sim_dram *d)
 /* Nobody waits for writes, but they take room until their lines move. */
 static void test_dram_writes(void **state)
 {
+	struct sim_arena arena = {NULL};
 	struct traffic *t = &traffic;
 	struct sim_config c;
 	uint32_t left = 0;
@@ -270,7 +299,7 @@ static void test_dram_writes(void **state)
 	sim_config_init(&c);
 	memset(t, 0, sizeof *t);
 	t->m.config = &c;
-	assert_int_equal(sim_dram_init(&t->d, &c), 0);
+	assert_int_equal(sim_dram_init(&t->d, &arena, &c), 0);
 	t->d.owner = &left;
 	t->d.write_left = write_left;
 	for (uint64_t k = 0; k < c.dram_write_buffer; k++) {
@@ -283,7 +312,7 @@ static void test_dram_writes(void **state)
 	assert_true(sim_dram_has_room(&t->d, &c));
 	/* activate, write, 64 lines */
 	assert_int_equal(t->d.bus, c.dram_front + (7 + 2 + 64) * 2);
-	sim_dram_fini(&t->d);
+	sim_arena_free(&arena);
 }
 
 /* ---- the decision engine's flow chart (Figure 11) ---- */
@@ -369,6 +398,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_order),
+	    cmocka_unit_test(test_arena),
 	    cmocka_unit_test(test_least_recently_used),
 	    cmocka_unit_test(test_masks),
 	    cmocka_unit_test(test_granules),
