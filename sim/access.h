@@ -79,7 +79,7 @@ static inline struct sim_message *sim_pop(struct sim_fifo *f)
 struct sim_access {
 	struct sim_message message; /* first */
 	uint16_t words;             /* of the line, one bit each 4 bytes */
-	uint16_t mshr;              /* entry that it leads; in a bank: bank_mshr */
+	uint16_t mshr;              /* entry that it leads in L1 */
 	uint8_t gpu, home;
 	bool write : 1, whole : 1; /* whole: a write of all 64 bytes */
 	bool last : 1;             /* of its instruction */
@@ -89,7 +89,8 @@ struct sim_access {
 	bool done : 1;
 	bool left : 1; /* its GPU, for another */
 
-	uint16_t bank_mshr;
+	uint16_t bank_mshr; /* entry that it leads in a remote cache; l2_mshr: in L2 */
+	uint16_t l2_mshr;
 	uint32_t page;           /* virtual; for Griffin's counters */
 	struct sim_l1 *l1;       /* that it goes through; NULL: a line that a remote cache writes back */
 	struct sim_slot *slot;   /* the wavefront that waits */

@@ -15,7 +15,7 @@ int sim_bank_init(struct sim_bank *b, struct sim_arena *arena, struct sim_gpu *g
 	b->map.interleave = sim_divisor_of(size->interleave);
 	b->map.banks = sim_divisor_of(size->banks);
 	b->map.round = sim_divisor_of(size->interleave * size->banks);
-	return r ? r : sim_mshr_init(&b->mshr, arena, size->mshr, b);
+	return r ? r : sim_mshr_init(&b->mshr, arena, size->mshr);
 }
 
 /*

@@ -13,7 +13,7 @@ int sim_l1_init(struct sim_l1 *l, struct sim_arena *arena, struct sim_gpu *gpu, 
 	l->cu = cu;
 	l->size = cu ? &c->l1v : &c->l1s;
 	r = sim_tags_init(&l->tags, arena, l->size->bytes, (uint32_t)l->size->ways);
-	r = r ? r : sim_mshr_init(&l->mshr, arena, l->size->mshr, l);
+	r = r ? r : sim_mshr_init(&l->mshr, arena, l->size->mshr);
 	return r ? r : sim_tlb_init(&l->tlb, arena, gpu, c);
 }
 

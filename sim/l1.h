@@ -21,19 +21,22 @@ extern "C" {
 
 struct sim_cu;
 
+/* What an access looks at lies in one of the host's lines for each of its steps: entry, directory, TLB. */
 struct sim_l1 {
 	struct sim_event retry; /* first: the head of the directory is looked at again */
 	uint64_t retry_at;      /* 0: not waiting */
 	struct sim_gpu *gpu;
 	struct sim_cu *cu; /* NULL: a scalar cache */
 	const struct sim_config_l1 *size;
+	uint32_t active; /* transactions */
+
+	struct sim_fifo directory; /* behind one that cannot go on */
 	struct sim_tags tags;
+
+	struct sim_fifo entry; /* before it: too many transactions */
 	struct sim_mshr mshr;
 	struct sim_tlb tlb;
-	uint32_t active;           /* transactions */
-	struct sim_fifo entry;     /* before it: too many transactions */
-	struct sim_fifo directory; /* behind one that cannot go on */
-};
+} __attribute__((aligned(64)));
 
 /* sim_l1_init - of a compute unit, or NULL. Returns 0 or -GN_ENOMEM. */
 int sim_l1_init(struct sim_l1 *l, struct sim_arena *arena, struct sim_gpu *gpu, struct sim_cu *cu,

@@ -4,11 +4,19 @@
 
 #include <sim/parts.h>
 
+static struct sim_bank *bank_of(struct sim_domain *m, const struct sim_access *a)
+{
+	struct sim_bank *bank = m->gpu[a->home].l2.bank;
+
+	return &bank[sim_bank_of(&bank->map, a->line)];
+}
+
 static void filled(struct sim_domain *m, struct sim_event *e)
 {
-	struct sim_mshr_entry *entry = (struct sim_mshr_entry *)(void *)e;
+	struct sim_access *a = sim_access_of(e);
+	struct sim_bank *b = bank_of(m, a);
 
-	sim_bank_fill(m, (struct sim_bank *)entry->owner, entry);
+	sim_bank_fill(m, b, &b->mshr.entry[a->l2_mshr]);
 }
 
 static void count(struct sim_domain *m, uint64_t *kind)
@@ -28,9 +36,11 @@ static void fetch(struct sim_domain *m, struct sim_bank *b, uint16_t entry)
 {
 	struct sim_mshr_entry *e = &b->mshr.entry[entry];
 
+	e->leader->l2_mshr = entry;
 	count(m, &m->stats.dram_reads);
 	m->stats.l2_fetched_words += (uint32_t)__builtin_popcount(e->words);
-	sim_dram_read(m, &b->gpu->l2.dram[b->number], place_of(b, b->mshr.line[entry]), &e->event, filled);
+	sim_dram_read(m, &b->gpu->l2.dram[b->number], place_of(b, b->mshr.line[entry]),
+	              &e->leader->message.event, filled);
 }
 
 static void write_back(struct sim_domain *m, struct sim_bank *b, uint64_t line)
@@ -108,7 +118,6 @@ int sim_l2_init(struct sim_domain *m, struct sim_gpu *g)
 void sim_l2_accept(struct sim_domain *m, struct sim_event *e)
 {
 	struct sim_access *a = sim_access_of(e);
-	struct sim_l2 *l2 = &m->gpu[a->home].l2;
 
-	sim_bank_accept(m, &l2->bank[sim_bank_of(&l2->bank->map, a->line)], a);
+	sim_bank_accept(m, bank_of(m, a), a);
 }

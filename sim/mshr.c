@@ -5,7 +5,7 @@
 #include <grapnel/error.h>
 #include <string.h>
 
-int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries, void *owner)
+int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries)
 {
 	m->size = (uint32_t)entries;
 	m->used = 0;
@@ -16,7 +16,6 @@ int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries,
 	if (!m->entry || !m->line || !m->free)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < entries; k++) {
-		m->entry[k].owner = owner;
 		m->line[k] = SIM_NEVER;
 		m->free[k] = (uint16_t)(entries - 1 - k);
 	}

@@ -19,8 +19,6 @@ extern "C" {
 enum { SIM_ALL_WORDS = 0xffff, SIM_MSHR_KINDS = 64 };
 
 struct sim_mshr_entry {
-	struct sim_event event; /* first: what was asked for is there */
-	void *owner;
 	struct sim_access *leader; /* who asked first, and goes */
 	struct sim_fifo others;    /* who wait here */
 	struct sim_way *way;       /* to fill; NULL: none */
@@ -36,7 +34,7 @@ struct sim_mshr {
 };
 
 /* sim_mshr_init - Returns 0 or -GN_ENOMEM. */
-int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries, void *owner);
+int sim_mshr_init(struct sim_mshr *m, struct sim_arena *arena, uint64_t entries);
 
 static inline uint16_t *sim__mshr_kind(struct sim_mshr *m, uint64_t line)
 {

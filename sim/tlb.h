@@ -42,11 +42,11 @@ struct sim_tlb_miss {
 
 struct sim_tlb {
 	struct sim_gpu *gpu;
-	struct sim_pages pages;
+	struct sim_fifo stuck; /* behind an access that found no free miss */
 	struct sim_tlb_miss *miss;
 	uint32_t misses;
-	struct sim_fifo stuck; /* behind an access that found no free miss */
-};
+	struct sim_pages pages;
+} __attribute__((aligned(64)));
 
 /* A page that a GPU has asked the IOMMU for. */
 struct sim_walk {

@@ -123,7 +123,7 @@ static void test_masks(void **state)
 
 	(void)state;
 	memset(&a, 0, sizeof a);
-	assert_int_equal(sim_mshr_init(&m, &arena, 2, NULL), 0);
+	assert_int_equal(sim_mshr_init(&m, &arena, 2), 0);
 	first = sim_mshr_take(&m, 0x100, 0x42, &a, NULL);
 	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x42), &m.entry[first]); /* A: the same words */
 	assert_ptr_equal(sim_mshr_find(&m, 0x100, 0x40), &m.entry[first]); /* A: some of them */
