@@ -36,6 +36,7 @@
 #define SHMEM_CTX_SERIALIZED 2L
 #define SHMEM_CTX_NOSTORE 4L
 #define SHMEM_CTX_DEFAULT ((shmem_ctx_t)0)
+#define SHMEM_CTX_INVALID ((shmem_ctx_t)-1)
 
 #define SHMEM_CMP_EQ 1
 #define SHMEM_CMP_NE 2
@@ -123,7 +124,8 @@ void *shmem_realloc(void *ptr, size_t size);
 void shmem_free(void *ptr);
 
 /*
- * ---- 9.4 contexts: all of them are one way to the network, so that each is as ordered as the default ----
+ * ---- 9.4 contexts: a quiet of a context waits for its own operations alone, a quiet of the default context
+ * for those of all contexts ----
  */
 
 int shmem_ctx_create(long options, shmem_ctx_t *ctx);

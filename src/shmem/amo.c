@@ -15,25 +15,27 @@ static uint64_t bits(const void *value, size_t bytes)
 	return wide;
 }
 
-static void change(void *dest, enum gn_change how, const void *value, size_t bytes, int pe)
+static void change(shmem_ctx_t ctx, void *dest, enum gn_change how, const void *value, size_t bytes, int pe)
 {
-	gn_shmem_sends(dest, pe);
-	gn_shmem_check(
-	    "atomic",
-	    gn__net_change(gn_shmem.view, (uint32_t)pe, dest, how, bits(value, bytes), 0, (uint32_t)bytes),
-	    pe);
+	const uint32_t node = gn_shmem_node("atomic", ctx, pe);
+
+	gn_shmem_check("atomic",
+	               gn__net_change(gn_shmem.view, node, dest, how, bits(value, bytes), 0, (uint32_t)bytes),
+	               pe);
+	gn_shmem_sent(ctx, dest, node);
 }
 
 /* @value  in: the operand; out: the element before the change */
-static void fetch(const void *dest, enum gn_change how, void *value, const void *second, size_t bytes, int pe)
+static void fetch(shmem_ctx_t ctx, const void *dest, enum gn_change how, void *value, const void *second,
+                  size_t bytes, int pe)
 {
+	const uint32_t node = gn_shmem_node("atomic", ctx, pe);
 	uint64_t before = 0;
 	uint32_t narrow;
 
 	gn_shmem_check("atomic",
-	               gn__net_fetch(gn_shmem.view, (uint32_t)pe, (void *)(uintptr_t)dest, how,
-	                             bits(value, bytes), second ? bits(second, bytes) : 0, (uint32_t)bytes,
-	                             &before),
+	               gn__net_fetch(gn_shmem.view, node, (void *)(uintptr_t)dest, how, bits(value, bytes),
+	                             second ? bits(second, bytes) : 0, (uint32_t)bytes, &before),
 	               pe);
 	narrow = (uint32_t)before;
 	memcpy(value, bytes == 4 ? (void *)&narrow : (void *)&before, bytes);
@@ -44,32 +46,30 @@ static void fetch(const void *dest, enum gn_change how, void *value, const void 
 /* clang-format off: macros of whole functions */
 #define ARGUMENTS(...) __VA_ARGS__
 
-/* Define a function and its form with a context; the last arguments are the parameters to pass on. */
+/* Define a function with a context and its form without; the last arguments are the parameters to pass on. */
 #define DEFINE(R, NAME, PARAMETERS, BODY, ...)                                                              \
-	R shmem_##NAME(ARGUMENTS PARAMETERS) BODY R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) BODY R shmem_##NAME(ARGUMENTS PARAMETERS) \
 	{                                                                                                   \
-		(void)ctx;                                                                                  \
-		return shmem_##NAME(__VA_ARGS__);                                                           \
+		return shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);                                    \
 	}
-#define DEFINE_VOID(NAME, PARAMETERS, BODY, ...)                              \
-	void shmem_##NAME(ARGUMENTS PARAMETERS)                               \
-	    BODY void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
-	{                                                                     \
-		(void)ctx;                                                    \
-		shmem_##NAME(__VA_ARGS__);                                    \
+#define DEFINE_VOID(NAME, PARAMETERS, BODY, ...)                     \
+	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	    BODY void shmem_##NAME(ARGUMENTS PARAMETERS)             \
+	{                                                            \
+		shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);    \
 	}
 
 /* Change by `value`, a parameter or set by SET. FETCH returns the element before the change. */
-#define CHANGE(HOW, SET)                                     \
-	{                                                    \
-		SET;                                         \
-		change(dest, HOW, &value, sizeof value, pe); \
+#define CHANGE(HOW, SET)                                          \
+	{                                                         \
+		SET;                                              \
+		change(ctx, dest, HOW, &value, sizeof value, pe); \
 	}
-#define FETCH(HOW, SET, SECOND)                                     \
-	{                                                           \
-		SET;                                                \
-		fetch(dest, HOW, &value, SECOND, sizeof value, pe); \
-		return value;                                       \
+#define FETCH(HOW, SET, SECOND)                                          \
+	{                                                                \
+		SET;                                                     \
+		fetch(ctx, dest, HOW, &value, SECOND, sizeof value, pe); \
+		return value;                                            \
 	}
 
 #define SWAP(T, N)                                                                                       \

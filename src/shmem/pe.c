@@ -275,27 +275,6 @@ void shmem_info_get_name(char *name)
 	strcpy(name, SHMEM_VENDOR_STRING);
 }
 
-/* ---- contexts ---- */
-
-struct shmem__ctx {
-	long options;
-};
-
-int shmem_ctx_create(long options, shmem_ctx_t *ctx)
-{
-	*ctx = (shmem_ctx_t)malloc(sizeof **ctx);
-	if (!*ctx)
-		return -GN_ENOMEM;
-	(*ctx)->options = options;
-	return 0;
-}
-
-void shmem_ctx_destroy(shmem_ctx_t ctx)
-{
-	shmem_quiet();
-	free(ctx);
-}
-
 /* ---- older names ---- */
 
 void start_pes(int npes)

@@ -40,16 +40,46 @@ static inline void gn_shmem_check(const char *function, int code, int pe)
 /* gn_shmem_quiet - shmem_quiet on behalf of the named function. */
 void gn_shmem_quiet(const char *function);
 
-/*
- * Note that something is sent to `dest` of PE pe. PEs of one host change each other's heaps directly, but
- * static data by messages. A later put into the heap behind a fence must not overtake such a message.
+/* ---- contexts (context.c); SHMEM_CTX_DEFAULT is no object ---- */
+
+/* gn_shmem_ctx_node - gn_shmem_node for a context that is not the default one. */
+uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe);
+
+/* gn_shmem_ctx_sent - note that a message of this context was sent to a node. */
+void gn_shmem_ctx_sent(shmem_ctx_t ctx, uint32_t node);
+
+/* gn_shmem_settle - wait until all that this thread has sent to one node is done, and replied to. */
+void gn_shmem_settle(const char *function, uint32_t node);
+
+/* The node that is PE pe of a context. Returns a number that no node has if there is no such PE. */
+static inline uint32_t gn_shmem_node(const char *function, shmem_ctx_t ctx, int pe)
+{
+	return simt_likely(ctx == SHMEM_CTX_DEFAULT) ? (uint32_t)pe : gn_shmem_ctx_node(function, ctx, pe);
+}
+
+/* Does this PE reach a node's symmetric memory by messages alone? PEs of one host reach each other's heaps.
  */
-static inline void gn_shmem_sends(const void *dest, int pe)
+static inline int gn_shmem_by_message(const void *symmetric, uint32_t node)
 {
 	const struct gn_net_view *n = gn_shmem.view;
 
-	if (n->mapped && (uint32_t)pe < n->nodes && n->mapped[pe] &&
-	    (uint64_t)((const char *)dest - n->heap) >= n->heap_bytes)
+	if (node == n->node)
+		return 0;
+	return !n->mapped || !n->mapped[node] ||
+	       (uint64_t)((const char *)symmetric - n->heap) >= n->heap_bytes;
+}
+
+/*
+ * Note that something was sent to symmetric memory of a node. A quiet of the context waits for it. A later
+ * put into the heap behind a fence must not overtake a message to static data of a node that this PE reaches.
+ */
+static inline void gn_shmem_sent(shmem_ctx_t ctx, const void *dest, uint32_t node)
+{
+	if (!gn_shmem_by_message(dest, node))
+		return;
+	if (ctx != SHMEM_CTX_DEFAULT)
+		gn_shmem_ctx_sent(ctx, node);
+	else if (gn_shmem.view->mapped && gn_shmem.view->mapped[node])
 		simt_store_relaxed_dev_u32(&gn_shmem.behind, 1);
 }
 

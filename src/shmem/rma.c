@@ -3,73 +3,89 @@
 #include <shmem/pe.h>
 
 /* A single word is stored atomically, because another PE may wait for it. */
-static void put(void *dest, const void *source, size_t bytes, int pe)
+static void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
 {
 	const struct gn_net_view *n = gn_shmem.view;
+	const uint32_t node = gn_shmem_node("put", ctx, pe);
 	const int whole = (uintptr_t)dest % (bytes ? bytes : 1) == 0;
 	uint32_t narrow;
 	uint64_t wide;
 	int rc = 0;
 
-	gn_shmem_sends(dest, pe);
 	if (bytes == 4 && whole) {
 		memcpy(&narrow, source, 4);
-		rc = gn_net_put_u32(n, (uint32_t)pe, (uint32_t *)dest, narrow);
+		rc = gn_net_put_u32(n, node, (uint32_t *)dest, narrow);
 	} else if (bytes == 8 && whole) {
 		memcpy(&wide, source, 8);
-		rc = gn_net_put_u64(n, (uint32_t)pe, (uint64_t *)dest, wide);
+		rc = gn_net_put_u64(n, node, (uint64_t *)dest, wide);
 	} else if (bytes) {
-		rc = gn_net_put(n, (uint32_t)pe, dest, source, bytes);
+		rc = gn_net_put(n, node, dest, source, bytes);
 	}
 	gn_shmem_check("put", rc, pe);
-}
-
-static void get_nbi(void *dest, const void *source, size_t bytes, int pe)
-{
 	if (bytes)
-		gn_shmem_check("get", gn_net_get_nb(gn_shmem.view, (uint32_t)pe, source, dest, bytes), pe);
+		gn_shmem_sent(ctx, dest, node);
 }
 
-static void get_quiet(int pe)
+/* Begin a get of bytes, for which gn_shmem_settle waits. */
+static void get_begin(void *dest, const void *source, size_t bytes, uint32_t node, int pe)
 {
-	if ((uint32_t)pe != gn_shmem.view->node)
-		gn_shmem_quiet("get");
+	gn_shmem_check("get", gn_net_get_nb(gn_shmem.view, node, source, dest, bytes), pe);
 }
 
-static void get(void *dest, const void *source, size_t bytes, int pe)
+static void get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
+{
+	const uint32_t node = gn_shmem_node("get", ctx, pe);
+
+	if (!bytes)
+		return;
+	get_begin(dest, source, bytes, node, pe);
+	gn_shmem_sent(ctx, source, node);
+}
+
+static void get_end(const void *source, uint32_t node)
+{
+	if (gn_shmem_by_message(source, node))
+		gn_shmem_settle("get", node);
+}
+
+static void get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
 {
 	const struct gn_net_view *n = gn_shmem.view;
+	const uint32_t node = gn_shmem_node("get", ctx, pe);
 	const int whole = (uintptr_t)source % (bytes ? bytes : 1) == 0;
 	uint32_t narrow;
 	uint64_t wide;
 
 	if (bytes == 4 && whole) {
-		gn_shmem_check("get", gn_net_get_u32(n, (uint32_t)pe, (const uint32_t *)source, &narrow), pe);
+		gn_shmem_check("get", gn_net_get_u32(n, node, (const uint32_t *)source, &narrow), pe);
 		memcpy(dest, &narrow, 4);
 	} else if (bytes == 8 && whole) {
-		gn_shmem_check("get", gn_net_get_u64(n, (uint32_t)pe, (const uint64_t *)source, &wide), pe);
+		gn_shmem_check("get", gn_net_get_u64(n, node, (const uint64_t *)source, &wide), pe);
 		memcpy(dest, &wide, 8);
 	} else if (bytes) {
-		get_nbi(dest, source, bytes, pe);
-		get_quiet(pe);
+		get_begin(dest, source, bytes, node, pe);
+		get_end(source, node);
 	}
 }
 
 /* Strides are in elements. */
-static void iput(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes,
-                 int pe)
+static void iput(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
+                 size_t bytes, int pe)
 {
 	for (ptrdiff_t k = 0; k < (ptrdiff_t)nelems; k++)
-		put(dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, pe);
+		put(ctx, dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, pe);
 }
 
-static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t bytes,
-                 int pe)
+static void iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
+                 size_t bytes, int pe)
 {
+	const uint32_t node = gn_shmem_node("get", ctx, pe);
+
 	for (ptrdiff_t k = 0; k < (ptrdiff_t)nelems; k++)
-		get_nbi(dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, pe);
+		get_begin(dest + k * dst * (ptrdiff_t)bytes, source + k * sst * (ptrdiff_t)bytes, bytes, node,
+		          pe);
 	if (nelems)
-		get_quiet(pe);
+		get_end(source, node);
 }
 
 /* ---- the names ---- */
@@ -79,45 +95,45 @@ static void iget(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, s
 
 /* Define a function and its form with a context. */
 #define DEFINE(NAME, PARAMETERS, CALL)                               \
-	void shmem_##NAME(ARGUMENTS PARAMETERS)                      \
+	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
 	{                                                            \
 		CALL;                                                \
 	}                                                            \
-	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	void shmem_##NAME(ARGUMENTS PARAMETERS)                      \
 	{                                                            \
-		(void)ctx;                                           \
+		const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;           \
+                                                                     \
 		CALL;                                                \
 	}
 #define MOVE(T) (T * dest, const T *source, size_t nelems, int pe)
 #define STRIDE(T) (T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)
-#define STRIDED(BYTES) ((char *)dest, (const char *)source, dst, sst, nelems, BYTES, pe)
+#define STRIDED(BYTES) (ctx, (char *)dest, (const char *)source, dst, sst, nelems, BYTES, pe)
 
-#define TYPE(T, N)                                                                      \
-	DEFINE(N##_put, MOVE(T), put(dest, source, nelems * sizeof(T), pe))             \
-	DEFINE(N##_get, MOVE(T), get(dest, source, nelems * sizeof(T), pe))             \
-	DEFINE(N##_put_nbi, MOVE(T), put(dest, source, nelems * sizeof(T), pe))         \
-	DEFINE(N##_get_nbi, MOVE(T), get_nbi(dest, source, nelems * sizeof(T), pe))     \
-	DEFINE(N##_iput, STRIDE(T), iput STRIDED(sizeof(T)))                            \
-	DEFINE(N##_iget, STRIDE(T), iget STRIDED(sizeof(T)))                            \
-	DEFINE(N##_p, (T * dest, T value, int pe), put(dest, &value, sizeof value, pe)) \
-	T shmem_##N##_g(const T *source, int pe)                                        \
-	{                                                                               \
-		T value;                                                                \
-                                                                                        \
-		get(&value, source, sizeof value, pe);                                  \
-		return value;                                                           \
-	}                                                                               \
-	T shmem_ctx_##N##_g(shmem_ctx_t ctx, const T *source, int pe)                   \
-	{                                                                               \
-		(void)ctx;                                                              \
-		return shmem_##N##_g(source, pe);                                       \
+#define TYPE(T, N)                                                                           \
+	DEFINE(N##_put, MOVE(T), put(ctx, dest, source, nelems * sizeof(T), pe))             \
+	DEFINE(N##_get, MOVE(T), get(ctx, dest, source, nelems * sizeof(T), pe))             \
+	DEFINE(N##_put_nbi, MOVE(T), put(ctx, dest, source, nelems * sizeof(T), pe))         \
+	DEFINE(N##_get_nbi, MOVE(T), get_nbi(ctx, dest, source, nelems * sizeof(T), pe))     \
+	DEFINE(N##_iput, STRIDE(T), iput STRIDED(sizeof(T)))                                 \
+	DEFINE(N##_iget, STRIDE(T), iget STRIDED(sizeof(T)))                                 \
+	DEFINE(N##_p, (T * dest, T value, int pe), put(ctx, dest, &value, sizeof value, pe)) \
+	T shmem_ctx_##N##_g(shmem_ctx_t ctx, const T *source, int pe)                        \
+	{                                                                                    \
+		T value;                                                                     \
+                                                                                             \
+		get(ctx, &value, source, sizeof value, pe);                                  \
+		return value;                                                                \
+	}                                                                                    \
+	T shmem_##N##_g(const T *source, int pe)                                             \
+	{                                                                                    \
+		return shmem_ctx_##N##_g(SHMEM_CTX_DEFAULT, source, pe);                     \
 	}
 
-#define BYTES_MOVE(BYTES, N)                                                   \
-	DEFINE(put##N, MOVE(void), put(dest, source, nelems *BYTES, pe))       \
-	DEFINE(get##N, MOVE(void), get(dest, source, nelems *BYTES, pe))       \
-	DEFINE(put##N##_nbi, MOVE(void), put(dest, source, nelems *BYTES, pe)) \
-	DEFINE(get##N##_nbi, MOVE(void), get_nbi(dest, source, nelems *BYTES, pe))
+#define BYTES_MOVE(BYTES, N)                                                        \
+	DEFINE(put##N, MOVE(void), put(ctx, dest, source, nelems *BYTES, pe))       \
+	DEFINE(get##N, MOVE(void), get(ctx, dest, source, nelems *BYTES, pe))       \
+	DEFINE(put##N##_nbi, MOVE(void), put(ctx, dest, source, nelems *BYTES, pe)) \
+	DEFINE(get##N##_nbi, MOVE(void), get_nbi(ctx, dest, source, nelems *BYTES, pe))
 #define SIZE(BYTES, N)                                     \
 	BYTES_MOVE(BYTES, N)                               \
 	DEFINE(iput##N, STRIDE(void), iput STRIDED(BYTES)) \

@@ -34,21 +34,9 @@ void shmem_fence(void)
 		gn_net_fence(gn_shmem.view);
 }
 
-void shmem_ctx_fence(shmem_ctx_t ctx)
-{
-	(void)ctx;
-	shmem_fence();
-}
-
 void shmem_quiet(void)
 {
 	gn_shmem_quiet("shmem_quiet");
-}
-
-void shmem_ctx_quiet(shmem_ctx_t ctx)
-{
-	(void)ctx;
-	shmem_quiet();
 }
 
 /* ---- waiting ---- */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context.c - contexts: a quiet of one waits for its own operations.
+ *
+ * A context has no log and no counters. It remembers to which nodes it has sent messages since its last
+ * quiet. A node does what this one sends to it in the order in which it was sent, and replies in this order.
+ * So the quiet asks each of these nodes for a word: when the words are here, all before them is done. It
+ * waits for no other node, and for no other thread's quiet. Other contexts' messages to the same nodes are
+ * waited for only if they were sent before.
+ *
+ * Edge: a thread notes a node after it has sent the message, the quiet clears the note before it asks, both
+ * by acq_rel. So the quiet asks behind each message whose note it has cleared. Where several threads share a
+ * context, another quiet of it begins when this one has ended, because the notes are gone but the messages
+ * are not done.
+ */
+#include <shmem/pe.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Words for which one quiet asks at the same time. */
+enum { MOST_ASKED = 16 };
+
+static const long all_options = SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED | SHMEM_CTX_NOSTORE;
+
+struct shmem__ctx {
+	struct shmem__ctx *next, **link; /* in the list of all contexts */
+	int shared;                      /* 1: several threads may use it at the same time */
+	pthread_mutex_t quiet;           /* if shared: a thread is in a quiet, or looks at what was sent */
+	uint64_t sent[];                 /* a bit for each node: it was sent messages since the last quiet */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct shmem__ctx *first;
+} contexts = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+/* ---- to which nodes a context has sent ---- */
+
+static uint32_t sent_words(void)
+{
+	return (gn_shmem.view->nodes + 63) / 64;
+}
+
+void gn_shmem_ctx_sent(shmem_ctx_t ctx, uint32_t node)
+{
+	uint64_t *word = &ctx->sent[node / 64];
+	const uint64_t bit = 1ull << node % 64;
+
+	if (ctx->shared)
+		simt_or_acq_rel_dev_u64(word, bit);
+	else
+		simt_store_relaxed_dev_u64(word, simt_load_relaxed_dev_u64(word) | bit);
+}
+
+static uint64_t take_sent(shmem_ctx_t ctx, uint32_t word)
+{
+	if (!simt_load_relaxed_dev_u64(&ctx->sent[word]))
+		return 0;
+	return simt_and_acq_rel_dev_u64(&ctx->sent[word], 0);
+}
+
+uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe)
+{
+	if (ctx == SHMEM_CTX_INVALID)
+		gn_shmem_fail(function, -GN_EINVAL, pe);
+	return (uint32_t)pe;
+}
+
+/* ---- asking nodes for a word ---- */
+
+struct asked {
+	uint32_t count;
+	uint32_t slot[MOST_ASKED], node[MOST_ASKED];
+};
+
+static void await_asked(const char *function, struct asked *a)
+{
+	uint64_t unused;
+
+	for (uint32_t k = 0; k < a->count; k++)
+		gn_shmem_check(
+		    function,
+		    gn__net_slot_wait(gn_shmem.view, a->slot[k], gn_shmem.view->timeout_ns, NULL, &unused),
+		    (int)a->node[k]);
+	a->count = 0;
+}
+
+/* Take a slot. Slots are few: if there is none, first give back those that this thread has. */
+static uint32_t take_slot(const char *function, struct asked *a, uint32_t node)
+{
+	uint64_t deadline = 0;
+	uint32_t slot = 0;
+	int rc = -GN_EAGAIN;
+
+	for (uint32_t tries = 0; rc == -GN_EAGAIN && gn__net_slot_take(gn_shmem.view, &slot); tries++) {
+		await_asked(function, a);
+		rc = gn__net_backoff(gn_shmem.view, tries, &deadline);
+	}
+	gn_shmem_check(function, rc == -GN_EAGAIN ? 0 : rc, (int)node);
+	return slot;
+}
+
+/* Ask a node for the first word of its heap, which every node has. */
+static void ask(const char *function, struct asked *a, uint32_t node)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+	const uint64_t head = gn__message_head(gn__change_op(GN_GET, 8) | GN__MESSAGE_FETCH, node, 0);
+	uint32_t slot;
+
+	if (a->count == MOST_ASKED)
+		await_asked(function, a);
+	slot = take_slot(function, a, node);
+	gn_shmem_check(function,
+	               gn__net_push(n, 2, head, gn__net_slot_arm(&n->slot[slot], slot, NULL, 0, 0), 0, 0),
+	               (int)node);
+	a->slot[a->count] = slot;
+	a->node[a->count++] = node;
+}
+
+void gn_shmem_settle(const char *function, uint32_t node)
+{
+	struct asked a = {0};
+
+	ask(function, &a, node);
+	await_asked(function, &a);
+}
+
+/* ---- order ---- */
+
+static void enter(shmem_ctx_t ctx)
+{
+	if (ctx->shared)
+		pthread_mutex_lock(&ctx->quiet);
+}
+
+static void leave(shmem_ctx_t ctx)
+{
+	if (ctx->shared)
+		pthread_mutex_unlock(&ctx->quiet);
+}
+
+/* Wait for all nodes to which the context has sent. */
+static void settle_all(const char *function, shmem_ctx_t ctx)
+{
+	struct asked a = {0};
+
+	for (uint32_t word = 0; word < sent_words(); word++) {
+		const uint64_t sent = take_sent(ctx, word);
+
+		for (uint32_t bit = 0; sent && bit < 64; bit++)
+			if (sent >> bit & 1)
+				ask(function, &a, word * 64 + bit);
+	}
+	await_asked(function, &a);
+}
+
+void shmem_ctx_quiet(shmem_ctx_t ctx)
+{
+	if (ctx == SHMEM_CTX_INVALID)
+		return;
+	if (ctx == SHMEM_CTX_DEFAULT) {
+		shmem_quiet();
+		return;
+	}
+	gn_net_fence(gn_shmem.view);
+	enter(ctx);
+	settle_all("shmem_ctx_quiet", ctx);
+	leave(ctx);
+}
+
+/* Messages keep their order. A direct access to a PE's heap might overtake a message to its static data. */
+static int may_be_overtaken(shmem_ctx_t ctx)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+
+	for (uint32_t node = 0; n->mapped && node < n->nodes; node++)
+		if (n->mapped[node] && simt_load_relaxed_dev_u64(&ctx->sent[node / 64]) >> node % 64 & 1)
+			return 1;
+	return 0;
+}
+
+void shmem_ctx_fence(shmem_ctx_t ctx)
+{
+	if (ctx == SHMEM_CTX_INVALID)
+		return;
+	if (ctx == SHMEM_CTX_DEFAULT) {
+		shmem_fence();
+		return;
+	}
+	gn_net_fence(gn_shmem.view);
+	enter(ctx);
+	if (may_be_overtaken(ctx))
+		settle_all("shmem_ctx_fence", ctx);
+	leave(ctx);
+}
+
+/* ---- life ---- */
+
+static void enlist(struct shmem__ctx *c)
+{
+	pthread_mutex_lock(&contexts.lock);
+	c->next = contexts.first;
+	c->link = &contexts.first;
+	if (c->next)
+		c->next->link = &c->next;
+	contexts.first = c;
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+static void strike(struct shmem__ctx *c)
+{
+	pthread_mutex_lock(&contexts.lock);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	pthread_mutex_unlock(&contexts.lock);
+}
+
+int shmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+	struct shmem__ctx *c = NULL;
+
+	*ctx = SHMEM_CTX_INVALID;
+	if (options & ~all_options)
+		return -GN_EINVAL;
+	c = (struct shmem__ctx *)calloc(1, sizeof *c + sent_words() * sizeof *c->sent);
+	if (!c)
+		return -GN_ENOMEM;
+	c->shared = gn_shmem.threads == SHMEM_THREAD_MULTIPLE &&
+	            !(options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED));
+	pthread_mutex_init(&c->quiet, NULL);
+	enlist(c);
+	*ctx = c;
+	return 0;
+}
+
+void shmem_ctx_destroy(shmem_ctx_t ctx)
+{
+	if (ctx == SHMEM_CTX_INVALID)
+		return;
+	if (ctx == SHMEM_CTX_DEFAULT)
+		gn_shmem_fail("shmem_ctx_destroy: the default context stays", -GN_EINVAL, shmem_my_pe());
+	shmem_ctx_quiet(ctx);
+	strike(ctx);
+	pthread_mutex_destroy(&ctx->quiet);
+	free(ctx);
+}

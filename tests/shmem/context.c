@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: what a quiet of one waits for, and for what it does not; from several threads. */
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WORDS = 64, ROUNDS = 50, THREADS = 4 };
+
+static void options_are_accepted_or_refused(void)
+{
+	shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
+
+	for (long options = 0; options < 8; options++) {
+		check(!shmem_ctx_create(options, &ctx));
+		check(ctx != SHMEM_CTX_INVALID && ctx != SHMEM_CTX_DEFAULT);
+		shmem_ctx_quiet(ctx);
+		shmem_ctx_fence(ctx);
+		shmem_ctx_destroy(ctx);
+	}
+	check(shmem_ctx_create(1L << 20, &ctx));
+	check(ctx == SHMEM_CTX_INVALID);
+	shmem_ctx_quiet(ctx);
+	shmem_ctx_fence(ctx);
+	shmem_ctx_destroy(ctx);
+	shmem_ctx_quiet(SHMEM_CTX_DEFAULT);
+	shmem_ctx_fence(SHMEM_CTX_DEFAULT);
+}
+
+/*
+ * A PE that hears from this one after a quiet looks at a third one: what was put there before the quiet is
+ * there. Words are static data and in the heap, which travel by different ways.
+ */
+static void a_quiet_waits_for_puts(int me, int pes)
+{
+	static long word[WORDS], told;
+	long *heap = (long *)shmem_calloc(WORDS, sizeof *heap), back[WORDS];
+	const int to = (me + 1) % pes, ear = (me + 2) % pes;
+	const int teller = (me + pes - 2) % pes, there = (teller + 1) % pes;
+	long mine[WORDS];
+	shmem_ctx_t ctx;
+
+	check(!shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx));
+	for (long round = 1; round <= ROUNDS; round++) {
+		for (int k = 0; k < WORDS; k++)
+			mine[k] = round * WORDS + k;
+		shmem_ctx_long_put_nbi(ctx, word, mine, WORDS, to);
+		shmem_ctx_long_put(ctx, heap, mine, WORDS - 1, to);
+		shmem_ctx_long_atomic_add(ctx, &heap[WORDS - 1], 1, to);
+		shmem_ctx_quiet(ctx);
+		shmem_long_p(&told, round, ear);
+		shmem_long_wait_until(&told, SHMEM_CMP_GE, round);
+		shmem_long_get(back, word, WORDS, there);
+		check(back[0] == round * WORDS && back[WORDS - 1] == round * WORDS + WORDS - 1);
+		shmem_long_get(back, heap, WORDS, there);
+		check(back[0] == round * WORDS && back[WORDS - 1] == round);
+		shmem_barrier_all();
+	}
+	shmem_ctx_destroy(ctx);
+	shmem_free(heap);
+}
+
+/* Bytes that were asked for without waiting are here after the context's quiet, from every PE. */
+static void a_quiet_waits_for_gets(int me, int pes)
+{
+	static long word[WORDS];
+	long(*back)[WORDS] = (long(*)[WORDS])malloc((size_t)pes * sizeof *back);
+	shmem_ctx_t ctx[2];
+
+	for (int k = 0; k < WORDS; k++)
+		word[k] = me * 1000 + k;
+	shmem_barrier_all();
+	check(!shmem_ctx_create(0, &ctx[0]) && !shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx[1]));
+	for (int round = 0; round < ROUNDS; round++) {
+		const shmem_ctx_t mine = ctx[round % 2];
+
+		for (int pe = 0; pe < pes; pe++) {
+			back[pe][0] = back[pe][WORDS - 1] = -1;
+			shmem_ctx_getmem_nbi(mine, back[pe], word, sizeof word, pe);
+		}
+		shmem_ctx_quiet(mine);
+		for (int pe = 0; pe < pes; pe++)
+			check(back[pe][0] == pe * 1000 && back[pe][WORDS - 1] == pe * 1000 + WORDS - 1);
+	}
+	shmem_ctx_destroy(ctx[0]);
+	shmem_ctx_destroy(ctx[1]);
+	shmem_barrier_all();
+	free(back);
+}
+
+/* Who sees the flag sees the words, if a fence of the context was between them: static data, then the heap.
+ */
+static void a_fence_orders_memory_of_both_kinds(int me, int pes)
+{
+	static long words[ROUNDS];
+	long *flag = (long *)shmem_calloc(1, sizeof *flag);
+	const int to = (me + 1) % pes;
+	shmem_ctx_t ctx;
+
+	check(!shmem_ctx_create(0, &ctx));
+	for (long k = 0; k < ROUNDS; k++) {
+		shmem_ctx_long_p(ctx, &words[k], k + 1, to);
+		shmem_ctx_fence(ctx);
+		shmem_ctx_long_p(ctx, flag, k + 1, to);
+		shmem_long_wait_until(flag, SHMEM_CMP_GE, k + 1);
+		check(*(volatile long *)&words[k] == k + 1);
+	}
+	shmem_ctx_destroy(ctx);
+	shmem_barrier_all();
+	shmem_free(flag);
+}
+
+/* ---- a PE that does nothing holds up the contexts that have sent to it, and no others ---- */
+
+static long stopped_word, alive_word, pid;
+static int waits;
+
+static void *wait_for_the_stopped_pe(void *argument)
+{
+	const int pe = *(const int *)argument;
+	shmem_ctx_t ctx;
+
+	check(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx));
+	shmem_ctx_long_p(ctx, &stopped_word, 7, pe);
+	__atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
+	shmem_ctx_quiet(ctx);
+	__atomic_store_n(&waits, 2, __ATOMIC_RELEASE);
+	shmem_ctx_destroy(ctx);
+	return NULL;
+}
+
+static void await_stop(long of)
+{
+	char name[64], state = 0;
+
+	snprintf(name, sizeof name, "/proc/%ld/stat", of);
+	while (state != 'T') {
+		FILE *f = fopen(name, "r");
+
+		check(f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(f);
+		usleep(1000);
+	}
+}
+
+/* If the quiet of the context waited for the stopped PE, this would not end. */
+static void use_another_context(int pe)
+{
+	shmem_ctx_t ctx;
+	long back[WORDS];
+
+	check(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx));
+	for (long round = 1; round <= ROUNDS; round++) {
+		shmem_ctx_long_p(ctx, &alive_word, round, pe);
+		shmem_ctx_quiet(ctx);
+		shmem_ctx_long_get_nbi(ctx, back, &alive_word, 1, pe);
+		shmem_ctx_quiet(ctx);
+		check(back[0] == round);
+		shmem_ctx_fence(ctx);
+		check(shmem_long_g(&alive_word, pe) == round);
+		shmem_getmem(back, &alive_word, 3, pe);
+	}
+	shmem_ctx_destroy(ctx);
+}
+
+static void contexts_do_not_wait_for_each_other(int me, int pes)
+{
+	const int stops = pes - 1;
+	pthread_t thread;
+
+	if (pes < 3)
+		return;
+	if (me == stops)
+		shmem_long_p(&pid, (long)getpid(), 0);
+	shmem_barrier_all();
+	if (me == stops)
+		raise(SIGSTOP);
+	if (me == 0) {
+		await_stop(pid);
+		check(!pthread_create(&thread, NULL, wait_for_the_stopped_pe, (void *)(uintptr_t)&stops));
+		while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		use_another_context(1);
+		check(__atomic_load_n(&waits, __ATOMIC_ACQUIRE) == 1);
+		check(!kill((pid_t)pid, SIGCONT));
+		pthread_join(thread, NULL);
+		check(shmem_long_g(&stopped_word, stops) == 7);
+	}
+	shmem_barrier_all();
+}
+
+/* ---- threads ---- */
+
+static shmem_ctx_t of_all;
+static long of_thread[THREADS][WORDS];
+
+static void *use_contexts(void *argument)
+{
+	const int thread = (int)(uintptr_t)argument, pes = shmem_n_pes();
+	const int to = (shmem_my_pe() + 1 + thread % (pes > 1 ? pes - 1 : 1)) % pes;
+	long back[WORDS], mine[WORDS];
+	shmem_ctx_t own, ctx;
+
+	check(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &own));
+	for (int round = 0; round < ROUNDS; round++) {
+		ctx = round % 2 ? own : of_all;
+		for (int k = 0; k < WORDS; k++)
+			mine[k] = round * 1000 + k;
+		shmem_ctx_long_put(ctx, of_thread[thread], mine, WORDS, to);
+		back[WORDS - 1] = -1;
+		shmem_ctx_long_get_nbi(ctx, back, of_thread[thread], WORDS, to);
+		shmem_ctx_quiet(ctx);
+		check(pes > 1 ? back[WORDS - 1] == round * 1000 + WORDS - 1 : back[0] >= 0);
+	}
+	shmem_ctx_destroy(own);
+	return NULL;
+}
+
+static void threads_have_contexts(void)
+{
+	pthread_t thread[THREADS];
+
+	check(!shmem_ctx_create(0, &of_all));
+	for (int k = 0; k < THREADS; k++)
+		check(!pthread_create(&thread[k], NULL, use_contexts, (void *)(uintptr_t)k));
+	for (int k = 0; k < THREADS; k++)
+		pthread_join(thread[k], NULL);
+	shmem_ctx_destroy(of_all);
+	shmem_barrier_all();
+}
+
+int main(void)
+{
+	int me, pes, provided = -1;
+
+	check(!shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) && provided == SHMEM_THREAD_MULTIPLE);
+	me = shmem_my_pe();
+	pes = shmem_n_pes();
+	options_are_accepted_or_refused();
+	a_quiet_waits_for_puts(me, pes);
+	a_quiet_waits_for_gets(me, pes);
+	a_fence_orders_memory_of_both_kinds(me, pes);
+	threads_have_contexts();
+	contexts_do_not_wait_for_each_other(me, pes);
+	shmem_finalize();
+	return 0;
+}
