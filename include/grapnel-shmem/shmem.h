@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shmem.h - OpenSHMEM 1.4 over Grapnel's net. A library of its own, grapnel-shmem; docs/shmem.md names its
+ * shmem.h - OpenSHMEM 1.5 over Grapnel's net. A library of its own, grapnel-shmem; docs/shmem.md names its
  * limits.
  *
  * Processing elements (PEs) are the processes that an MPI launcher has started, or this process alone.
  * Symmetric are the heap (shmem_malloc) and the program's static data, not that of shared libraries.
  *
- * What each function means is written in the OpenSHMEM specification, version 1.4, under its name; functions
+ * What each function means is written in the OpenSHMEM specification, version 1.5, under its name; functions
  * below are in its order. Where one fails in a way that it has no return value for, the program ends with a
  * message.
  *
@@ -23,7 +23,7 @@
 /* ---- constants ---- */
 
 #define SHMEM_MAJOR_VERSION 1
-#define SHMEM_MINOR_VERSION 4
+#define SHMEM_MINOR_VERSION 5
 #define SHMEM_MAX_NAME_LEN 256
 #define SHMEM_VENDOR_STRING "Grapnel"
 
@@ -441,5 +441,7 @@ struct shmem__no_type {
 /* clang-format on */
 
 #endif
+
+#include "shmem_1_5.h"
 
 #endif

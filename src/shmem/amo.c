@@ -98,6 +98,42 @@ SHMEM__AMO_ALIAS(ADD)
 SHMEM__BITS_GENERIC(BITS)
 SHMEM__BITS_ALIAS(BITS)
 
+/* ---- with the result in memory ---- */
+
+#define NBI(NAME, PARAMETERS, CALL)                                        \
+	void shmem_ctx_##NAME##_nbi(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
+	{                                                                  \
+		*fetch = CALL;                                             \
+	}                                                                  \
+	void shmem_##NAME##_nbi(ARGUMENTS PARAMETERS)                      \
+	{                                                                  \
+		const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                 \
+                                                                           \
+		*fetch = CALL;                                             \
+	}
+#define SWAP_NBI(T, N)                                               \
+	NBI(N##_atomic_fetch, (T * fetch, const T *source, int pe),  \
+	    shmem_ctx_##N##_atomic_fetch(ctx, source, pe))           \
+	NBI(N##_atomic_swap, (T * fetch, T * dest, T value, int pe), \
+	    shmem_ctx_##N##_atomic_swap(ctx, dest, value, pe))
+#define BY_NBI(T, N, NAME)                                                   \
+	NBI(N##_atomic_fetch_##NAME, (T * fetch, T * dest, T value, int pe), \
+	    shmem_ctx_##N##_atomic_fetch_##NAME(ctx, dest, value, pe))
+#define ADD_NBI(T, N)                                                                \
+	NBI(N##_atomic_compare_swap, (T * fetch, T * dest, T cond, T value, int pe), \
+	    shmem_ctx_##N##_atomic_compare_swap(ctx, dest, cond, value, pe))         \
+	NBI(N##_atomic_fetch_inc, (T * fetch, T * dest, int pe),                     \
+	    shmem_ctx_##N##_atomic_fetch_inc(ctx, dest, pe))                         \
+	BY_NBI(T, N, add)
+#define BITS_NBI(T, N) BY_NBI(T, N, and) BY_NBI(T, N, or) BY_NBI(T, N, xor)
+
+SHMEM__SWAP_OWN(SWAP_NBI)
+SHMEM__AMO_ALIAS(SWAP_NBI)
+SHMEM__AMO_OWN(ADD_NBI)
+SHMEM__AMO_ALIAS(ADD_NBI)
+SHMEM__BITS_GENERIC(BITS_NBI)
+SHMEM__BITS_ALIAS(BITS_NBI)
+
 /* ---- older names ---- */
 
 #define OLD_SWAP(T, N)                                           \

@@ -25,6 +25,7 @@ static const long all_options = SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED | SHMEM
 
 struct shmem__ctx {
 	struct shmem__ctx *next, **link; /* in the list of all contexts */
+	shmem_team_t team;               /* of which its PEs are counted */
 	int shared;                      /* 1: several threads may use it at the same time */
 	pthread_mutex_t quiet;           /* if shared: a thread is in a quiet, or looks at what was sent */
 	uint64_t sent[];                 /* a bit for each node: it was sent messages since the last quiet */
@@ -64,7 +65,9 @@ uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe)
 {
 	if (ctx == SHMEM_CTX_INVALID)
 		gn_shmem_fail(function, -GN_EINVAL, pe);
-	return (uint32_t)pe;
+	return pe < 0 || (uint32_t)pe >= ctx->team->net.nodes
+	           ? UINT32_MAX
+	           : gn_net_team_node(&ctx->team->net, (uint32_t)pe);
 }
 
 /* ---- asking nodes for a word ---- */
@@ -217,21 +220,36 @@ static void strike(struct shmem__ctx *c)
 	pthread_mutex_unlock(&contexts.lock);
 }
 
-int shmem_ctx_create(long options, shmem_ctx_t *ctx)
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
 {
 	struct shmem__ctx *c = NULL;
 
 	*ctx = SHMEM_CTX_INVALID;
-	if (options & ~all_options)
+	if (team == SHMEM_TEAM_INVALID || options & ~all_options)
 		return -GN_EINVAL;
 	c = (struct shmem__ctx *)calloc(1, sizeof *c + sent_words() * sizeof *c->sent);
 	if (!c)
 		return -GN_ENOMEM;
+	c->team = team;
 	c->shared = gn_shmem.threads == SHMEM_THREAD_MULTIPLE &&
 	            !(options & (SHMEM_CTX_PRIVATE | SHMEM_CTX_SERIALIZED));
 	pthread_mutex_init(&c->quiet, NULL);
 	enlist(c);
 	*ctx = c;
+	return 0;
+}
+
+int shmem_ctx_create(long options, shmem_ctx_t *ctx)
+{
+	return shmem_team_create_ctx(SHMEM_TEAM_WORLD, options, ctx);
+}
+
+int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
+{
+	*team = SHMEM_TEAM_INVALID;
+	if (ctx == SHMEM_CTX_INVALID)
+		return -GN_EINVAL;
+	*team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : ctx->team;
 	return 0;
 }
 
@@ -245,4 +263,24 @@ void shmem_ctx_destroy(shmem_ctx_t ctx)
 	strike(ctx);
 	pthread_mutex_destroy(&ctx->quiet);
 	free(ctx);
+}
+
+/* A context of a team; SHMEM_CTX_INVALID: there is none. */
+static shmem_ctx_t find_of(shmem_team_t team)
+{
+	struct shmem__ctx *c;
+
+	pthread_mutex_lock(&contexts.lock);
+	for (c = contexts.first; c && c->team != team; c = c->next)
+		;
+	pthread_mutex_unlock(&contexts.lock);
+	return c ? c : SHMEM_CTX_INVALID;
+}
+
+void gn_shmem_ctx_destroy_of(shmem_team_t team)
+{
+	shmem_ctx_t c;
+
+	while ((c = find_of(team)) != SHMEM_CTX_INVALID)
+		shmem_ctx_destroy(c);
 }

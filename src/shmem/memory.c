@@ -21,6 +21,12 @@ void *shmem_malloc(size_t size)
 	return shmem_align(1, size);
 }
 
+void *shmem_malloc_with_hints(size_t size, long hints)
+{
+	(void)hints;
+	return shmem_malloc(size);
+}
+
 void *shmem_calloc(size_t count, size_t size)
 {
 	return size && count > SIZE_MAX / size ? NULL

@@ -90,8 +90,9 @@ static int node_main(struct gn_net *net, void *unused)
 	bytes = meetings_bytes(gn_shmem.view->data_bytes);
 	if (bytes)
 		gn_shmem.meetings = (char *)gn_net_alloc(net, bytes);
-	rc = life.exit_handler < 0 ? life.exit_handler
-	                           : gn_net_barrier(gn_net_host(net)); /* all PEs have the handler */
+	rc = life.exit_handler < 0 ? life.exit_handler : gn_shmem_teams_begin(net);
+	if (!rc)
+		rc = gn_net_barrier(gn_net_host(net)); /* all PEs have the handler */
 	if (rc)
 		return rc;
 	gn_shmem.net = net;
@@ -156,7 +157,7 @@ static void *run(void *unused)
 	options.route = route();
 	options.data = (void *)((uintptr_t)__data_start & ~(uintptr_t)15);
 	options.data_bytes = (uint64_t)(_end - (char *)options.data);
-	options.heap_bytes = heap_bytes() + meetings_bytes(options.data_bytes);
+	options.heap_bytes = heap_bytes() + GN_SHMEM_TEAMS_BYTES + meetings_bytes(options.data_bytes);
 	options.timeout_ns = PATIENCE_S * 1000000000ull;
 	life.rc = gn_net_run(&options, node_main, NULL, &life.error);
 	sem_post(&life.ready); /* a thread that still waits in shmem_init sees the failure */
@@ -273,6 +274,11 @@ void shmem_info_get_version(int *major, int *minor)
 void shmem_info_get_name(char *name)
 {
 	strcpy(name, SHMEM_VENDOR_STRING);
+}
+
+void shmem_pcontrol(int level, ...)
+{
+	(void)level;
 }
 
 /* ---- older names ---- */

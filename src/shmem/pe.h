@@ -40,6 +40,43 @@ static inline void gn_shmem_check(const char *function, int code, int pe)
 /* gn_shmem_quiet - shmem_quiet on behalf of the named function. */
 void gn_shmem_quiet(const char *function);
 
+/* ---- waiting ---- */
+
+/* gn_shmem_wait_on - pause in a wait. If a PE has failed, or after the deadline, end the program on all PEs.
+ */
+void gn_shmem_wait_on(const char *function, uint32_t tries, uint64_t *deadline);
+
+/* clang-format off: a macro of a whole function */
+#define GN_SHMEM_COMPARE(T, N)                                                                       \
+	static int compare_##N(T is, int cmp, T value)                                               \
+	{                                                                                            \
+		switch (cmp) {                                                                       \
+		case SHMEM_CMP_EQ: return is == value;                                               \
+		case SHMEM_CMP_NE: return is != value;                                               \
+		case SHMEM_CMP_GT: return is > value;                                                \
+		case SHMEM_CMP_GE: return is >= value;                                               \
+		case SHMEM_CMP_LT: return is < value;                                                \
+		case SHMEM_CMP_LE: return is <= value;                                               \
+		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, shmem_my_pe()); \
+		}                                                                                    \
+	}
+/* clang-format on */
+
+/* ---- teams (team.c) ---- */
+
+enum { GN_SHMEM_MOST_TEAMS = 64, GN_SHMEM_TEAMS_BYTES = GN_SHMEM_MOST_TEAMS * sizeof(struct gn_net_group) };
+
+struct shmem__team {
+	struct gn_net_team net;
+	int contexts; /* shmem_team_config_t's num_contexts */
+};
+
+/* gn_shmem_teams_begin - make the predefined teams; on all PEs. */
+int gn_shmem_teams_begin(struct gn_net *net);
+
+/* gn_shmem_ctx_destroy_of - destroy the contexts that were created from a team. */
+void gn_shmem_ctx_destroy_of(shmem_team_t team);
+
 /* ---- contexts (context.c); SHMEM_CTX_DEFAULT is no object ---- */
 
 /* gn_shmem_ctx_node - gn_shmem_node for a context that is not the default one. */

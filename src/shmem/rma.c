@@ -88,6 +88,26 @@ static void iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst,
 		get_end(source, node);
 }
 
+/* Put, and change a word behind it: a direct change might overtake bytes that go by messages. */
+static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, uint64_t *word,
+                       uint64_t signal, int how, int pe)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+	const uint32_t node = gn_shmem_node("put_signal", ctx, pe);
+	int rc = -GN_EINVAL;
+
+	put(ctx, dest, source, bytes, pe);
+	if (bytes && gn_shmem_by_message(dest, node) && !gn_shmem_by_message(word, node))
+		gn_shmem_settle("put_signal", node);
+	gn_net_fence(n);
+	if (how == SHMEM_SIGNAL_SET)
+		rc = gn_net_put_u64(n, node, word, signal);
+	else if (how == SHMEM_SIGNAL_ADD)
+		rc = gn_net_add_u64(n, node, word, signal);
+	gn_shmem_check("put_signal", rc, pe);
+	gn_shmem_sent(ctx, word, node);
+}
+
 /* ---- the names ---- */
 
 /* clang-format off: macros of whole functions */
@@ -106,6 +126,9 @@ static void iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst,
 		CALL;                                                \
 	}
 #define MOVE(T) (T * dest, const T *source, size_t nelems, int pe)
+#define SIGNAL(T) \
+	(T * dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+#define SIGNALLED(BYTES) (ctx, dest, source, nelems * (BYTES), sig_addr, signal, sig_op, pe)
 #define STRIDE(T) (T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)
 #define STRIDED(BYTES) (ctx, (char *)dest, (const char *)source, dst, sst, nelems, BYTES, pe)
 
@@ -114,6 +137,8 @@ static void iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst,
 	DEFINE(N##_get, MOVE(T), get(ctx, dest, source, nelems * sizeof(T), pe))             \
 	DEFINE(N##_put_nbi, MOVE(T), put(ctx, dest, source, nelems * sizeof(T), pe))         \
 	DEFINE(N##_get_nbi, MOVE(T), get_nbi(ctx, dest, source, nelems * sizeof(T), pe))     \
+	DEFINE(N##_put_signal, SIGNAL(T), put_signal SIGNALLED(sizeof(T)))                   \
+	DEFINE(N##_put_signal_nbi, SIGNAL(T), put_signal SIGNALLED(sizeof(T)))               \
 	DEFINE(N##_iput, STRIDE(T), iput STRIDED(sizeof(T)))                                 \
 	DEFINE(N##_iget, STRIDE(T), iget STRIDED(sizeof(T)))                                 \
 	DEFINE(N##_p, (T * dest, T value, int pe), put(ctx, dest, &value, sizeof value, pe)) \
@@ -133,6 +158,8 @@ static void iget(shmem_ctx_t ctx, char *dest, const char *source, ptrdiff_t dst,
 	DEFINE(put##N, MOVE(void), put(ctx, dest, source, nelems *BYTES, pe))       \
 	DEFINE(get##N, MOVE(void), get(ctx, dest, source, nelems *BYTES, pe))       \
 	DEFINE(put##N##_nbi, MOVE(void), put(ctx, dest, source, nelems *BYTES, pe)) \
+	DEFINE(put##N##_signal, SIGNAL(void), put_signal SIGNALLED(BYTES))          \
+	DEFINE(put##N##_signal_nbi, SIGNAL(void), put_signal SIGNALLED(BYTES))      \
 	DEFINE(get##N##_nbi, MOVE(void), get_nbi(ctx, dest, source, nelems *BYTES, pe))
 #define SIZE(BYTES, N)                                     \
 	BYTES_MOVE(BYTES, N)                               \

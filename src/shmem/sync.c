@@ -41,8 +41,7 @@ void shmem_quiet(void)
 
 /* ---- waiting ---- */
 
-/* Pause in a wait. After its deadline, or if a PE has failed, the program ends on all PEs. */
-static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
+void gn_shmem_wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 {
 	const int rc = gn__net_backoff(gn_shmem.view, tries, deadline);
 
@@ -50,26 +49,12 @@ static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 		gn_shmem_fail(function, rc, shmem_my_pe());
 }
 
-#define COMPARE(T, N)                                                                                \
-	static int compare_##N(T is, int cmp, T value)                                               \
-	{                                                                                            \
-		switch (cmp) {                                                                       \
-		case SHMEM_CMP_EQ: return is == value;                                               \
-		case SHMEM_CMP_NE: return is != value;                                               \
-		case SHMEM_CMP_GT: return is > value;                                                \
-		case SHMEM_CMP_GE: return is >= value;                                               \
-		case SHMEM_CMP_LT: return is < value;                                                \
-		case SHMEM_CMP_LE: return is <= value;                                               \
-		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, shmem_my_pe()); \
-		}                                                                                    \
-	}
-
 /*
  * A PE that sees the value also sees all that was put before it. Other threads run meanwhile, among them the
  * network thread.
  */
 #define TEST(T, N)                                                                               \
-	COMPARE(T, N)                                                                            \
+	GN_SHMEM_COMPARE(T, N)                                                                   \
 	int shmem_##N##_test(T *ivar, int cmp, T value)                                          \
 	{                                                                                        \
 		const int is = compare_##N(*(volatile T *)ivar, cmp, value);                     \
@@ -85,12 +70,26 @@ static void wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 		uint64_t deadline = 0;                                                           \
                                                                                                  \
 		for (uint32_t tries = 0; !compare_##N(*(volatile T *)ivar, cmp, value); tries++) \
-			wait_on("shmem_wait_until", tries, &deadline);                           \
+			gn_shmem_wait_on("shmem_wait_until", tries, &deadline);                  \
 		simt_fence_acq_rel_sys();                                                        \
 	}
 
 SHMEM__WAIT_OWN(TEST)
 SHMEM__AMO_ALIAS(TEST)
+
+uint64_t shmem_signal_fetch(const uint64_t *sig_addr)
+{
+	return simt_load_acquire_sys_u64((uint64_t *)(uintptr_t)sig_addr);
+}
+
+uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+{
+	uint64_t is, deadline = 0;
+
+	for (uint32_t tries = 0; !compare_uint64(is = shmem_signal_fetch(sig_addr), cmp, cmp_value); tries++)
+		gn_shmem_wait_on("shmem_signal_wait_until", tries, &deadline);
+	return is;
+}
 
 /* ---- locks ---- */
 
@@ -146,7 +145,7 @@ void shmem_set_lock(long *lock)
 	gn_shmem_check("lock", gn_net_fetch_add_u64(gn_shmem.view, pe, (uint64_t *)lock, 1, &word), (int)pe);
 	ticket = next_ticket(word);
 	for (uint32_t tries = 0; served(word) != ticket; tries++) {
-		wait_on("shmem_set_lock", tries, &deadline);
+		gn_shmem_wait_on("shmem_set_lock", tries, &deadline);
 		word = look(lock, pe);
 	}
 }
