@@ -8,10 +8,11 @@
  * waits for no other node, and for no other thread's quiet. Other contexts' messages to the same nodes are
  * waited for only if they were sent before.
  *
- * Edge: a thread notes a node after it has sent the message, the quiet clears the note before it asks, both
- * by acq_rel. So the quiet asks behind each message whose note it has cleared. Where several threads share a
- * context, another quiet of it begins when this one has ended, because the notes are gone but the messages
- * are not done.
+ * Edge:  R11 (a thread notes a node after it has sent the message) pairs with A11 (a quiet clears the notes
+ *        before it asks): the quiet asks behind each message whose note it has cleared.
+ *
+ * Where several threads share a context, another quiet of it begins when this one has ended, because the
+ * notes are gone but the messages are not done.
  */
 #include <shmem/pe.h>
 
@@ -49,7 +50,7 @@ void gn_shmem_ctx_sent(shmem_ctx_t ctx, uint32_t node)
 	const uint64_t bit = 1ull << node % 64;
 
 	if (ctx->shared)
-		simt_or_acq_rel_dev_u64(word, bit);
+		simt_or_acq_rel_dev_u64(word, bit); /* R11 */
 	else
 		simt_store_relaxed_dev_u64(word, simt_load_relaxed_dev_u64(word) | bit);
 }
@@ -58,7 +59,7 @@ static uint64_t take_sent(shmem_ctx_t ctx, uint32_t word)
 {
 	if (!simt_load_relaxed_dev_u64(&ctx->sent[word]))
 		return 0;
-	return simt_and_acq_rel_dev_u64(&ctx->sent[word], 0);
+	return simt_and_acq_rel_dev_u64(&ctx->sent[word], 0); /* A11 */
 }
 
 uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe)
