@@ -115,20 +115,27 @@ static void a_fence_orders_memory_of_both_kinds(int me, int pes)
 /* ---- a PE that does nothing holds up the contexts that have sent to it, and no others ---- */
 
 static long stopped_word, alive_word, pid;
-static int waits;
+static shmem_ctx_t of_both;
+static int waits, continued;
 
 static void *wait_for_the_stopped_pe(void *argument)
 {
-	const int pe = *(const int *)argument;
-	shmem_ctx_t ctx;
-
-	check(!shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx));
-	shmem_ctx_long_p(ctx, &stopped_word, 7, pe);
+	shmem_ctx_long_p(of_both, &stopped_word, 7, *(const int *)argument);
 	__atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
-	shmem_ctx_quiet(ctx);
-	__atomic_store_n(&waits, 2, __ATOMIC_RELEASE);
-	shmem_ctx_destroy(ctx);
+	shmem_ctx_quiet(of_both);
+	check(__atomic_load_n(&continued, __ATOMIC_ACQUIRE));
 	return NULL;
+}
+
+/* A second quiet of the same context, while the first one waits, waits for the same messages. */
+static void *wait_beside(void *argument)
+{
+	while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	usleep(50000);
+	shmem_ctx_quiet(of_both);
+	check(__atomic_load_n(&continued, __ATOMIC_ACQUIRE));
+	return argument;
 }
 
 static void await_stop(long of)
@@ -165,10 +172,17 @@ static void use_another_context(int pe)
 	shmem_ctx_destroy(ctx);
 }
 
+static void wake(void)
+{
+	usleep(100000); /* longer than wait_beside, most times */
+	__atomic_store_n(&continued, 1, __ATOMIC_RELEASE);
+	check(!kill((pid_t)pid, SIGCONT));
+}
+
 static void contexts_do_not_wait_for_each_other(int me, int pes)
 {
 	const int stops = pes - 1;
-	pthread_t thread;
+	pthread_t thread[2];
 
 	if (pes < 3)
 		return;
@@ -179,14 +193,17 @@ static void contexts_do_not_wait_for_each_other(int me, int pes)
 		raise(SIGSTOP);
 	if (me == 0) {
 		await_stop(pid);
-		check(!pthread_create(&thread, NULL, wait_for_the_stopped_pe, (void *)(uintptr_t)&stops));
+		check(!shmem_ctx_create(0, &of_both));
+		check(!pthread_create(&thread[0], NULL, wait_for_the_stopped_pe, (void *)(uintptr_t)&stops));
+		check(!pthread_create(&thread[1], NULL, wait_beside, NULL));
 		while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
 			usleep(1000);
 		use_another_context(1);
-		check(__atomic_load_n(&waits, __ATOMIC_ACQUIRE) == 1);
-		check(!kill((pid_t)pid, SIGCONT));
-		pthread_join(thread, NULL);
+		wake();
+		pthread_join(thread[0], NULL);
+		pthread_join(thread[1], NULL);
 		check(shmem_long_g(&stopped_word, stops) == 7);
+		shmem_ctx_destroy(of_both);
 	}
 	shmem_barrier_all();
 }
