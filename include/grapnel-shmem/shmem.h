@@ -100,7 +100,7 @@ __extension__ typedef double _Complex shmem__complexd;
 	R shmem_##NAME(__VA_ARGS__); \
 	R shmem_ctx_##NAME(shmem_ctx_t ctx, __VA_ARGS__);
 
-/* ---- 9.1 the library ---- */
+/* ---- the library ---- */
 
 void shmem_init(void);
 int shmem_init_thread(int requested, int *provided);
@@ -111,11 +111,11 @@ int shmem_my_pe(void);
 int shmem_n_pes(void);
 int shmem_pe_accessible(int pe);
 int shmem_addr_accessible(const void *addr, int pe);
-void *shmem_ptr(const void *dest, int pe); /* NULL but for the own PE */
+void *shmem_ptr(const void *dest, int pe); /* NULL where a PE is reached by messages */
 void shmem_info_get_version(int *major, int *minor);
 void shmem_info_get_name(char *name);
 
-/* ---- 9.3 memory: all PEs make the same calls ---- */
+/* ---- memory: all PEs make the same calls ---- */
 
 void *shmem_malloc(size_t size);
 void *shmem_calloc(size_t count, size_t size);
@@ -124,14 +124,14 @@ void *shmem_realloc(void *ptr, size_t size);
 void shmem_free(void *ptr);
 
 /*
- * ---- 9.4 contexts: a quiet of a context waits for its own operations alone, a quiet of the default context
+ * ---- contexts: a quiet of a context waits for its own operations alone, a quiet of the default context
  * for those of all contexts ----
  */
 
 int shmem_ctx_create(long options, shmem_ctx_t *ctx);
 void shmem_ctx_destroy(shmem_ctx_t ctx);
 
-/* ---- 9.5 remote memory ---- */
+/* ---- remote memory ---- */
 
 #define SHMEM__RMA(T, N)                                                                                   \
 	SHMEM__BOTH(void, N##_put, T *dest, const T *source, size_t nelems, int pe)                        \
@@ -161,7 +161,7 @@ SHMEM__RMA_ALIAS(SHMEM__RMA)
 SHMEM__SIZES(SHMEM__RMA_SIZE)
 SHMEM__RMA_MOVE(mem)
 
-/* ---- 9.6 and 9.7 atomic changes ---- */
+/* ---- atomic changes ---- */
 
 #define SHMEM__AMO_SWAP(T, N)                                       \
 	SHMEM__BOTH(T, N##_atomic_fetch, const T *source, int pe)   \
@@ -187,7 +187,7 @@ SHMEM__AMO_ALIAS(SHMEM__AMO_ADD)
 SHMEM__BITS_GENERIC(SHMEM__AMO_BITS)
 SHMEM__BITS_ALIAS(SHMEM__AMO_BITS)
 
-/* ---- 9.8 collective: a pSync array is all SHMEM_SYNC_VALUE before and after ---- */
+/* ---- collective: a pSync array is all SHMEM_SYNC_VALUE before and after ---- */
 
 void shmem_barrier_all(void);
 void shmem_sync_all(void);
@@ -219,7 +219,7 @@ SHMEM__WHOLE(SHMEM__REDUCE_BITS)
 SHMEM__ORDERED(SHMEM__REDUCE_ORDER)
 SHMEM__NUMBERS(SHMEM__REDUCE_SUM)
 
-/* ---- 9.9 waiting for other PEs ---- */
+/* ---- waiting for other PEs ---- */
 
 #define SHMEM__WAIT(T, N)                                       \
 	void shmem_##N##_wait_until(T *ivar, int cmp, T value); \
@@ -227,14 +227,14 @@ SHMEM__NUMBERS(SHMEM__REDUCE_SUM)
 SHMEM__WAIT_OWN(SHMEM__WAIT)
 SHMEM__AMO_ALIAS(SHMEM__WAIT)
 
-/* ---- 9.10 order ---- */
+/* ---- order ---- */
 
 void shmem_fence(void);
 void shmem_ctx_fence(shmem_ctx_t ctx);
 void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
-/* ---- 9.11 locks: served in the order in which they were asked for ---- */
+/* ---- locks: served in the order in which they were asked for ---- */
 
 void shmem_set_lock(long *lock);
 void shmem_clear_lock(long *lock);
