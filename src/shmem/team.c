@@ -12,7 +12,7 @@ struct shmem__team shmem__team_world, shmem__team_shared;
 
 static struct {
 	struct gn_net_group *group; /* [GN_SHMEM_MOST_TEAMS] */
-	uint64_t free;              /* a bit for each of them */
+	uint64_t free;              /* a bit for each of them; one thread may split while others destroy */
 	struct shmem__team team[GN_SHMEM_MOST_TEAMS];
 } teams;
 
@@ -90,7 +90,7 @@ int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest
 /* The groups that are free on all PEs of a team. Returns 0 or why the PEs could not agree. */
 static int agree(shmem_team_t parent, uint64_t *free)
 {
-	*free = teams.free;
+	*free = simt_load_acquire_dev_u64(&teams.free);
 	return gn_net_team_reduce_u64(gn_shmem.view, &parent->net, GN_AND, free, 1);
 }
 
@@ -124,7 +124,7 @@ static shmem_team_t make(shmem_team_t parent, struct part p, uint64_t free, cons
 		return SHMEM_TEAM_INVALID;
 	t->net = net;
 	t->contexts = mask & SHMEM_TEAM_NUM_CONTEXTS ? config->num_contexts : 0;
-	teams.free &= ~(1ull << place);
+	simt_and_acq_rel_dev_u64(&teams.free, ~(1ull << place));
 	return t;
 }
 
@@ -192,7 +192,7 @@ void shmem_team_destroy(shmem_team_t team)
 		gn_shmem_fail("shmem_team_destroy: a predefined team stays", -GN_EINVAL, shmem_my_pe());
 	gn_shmem_ctx_destroy_of(team);
 	gn_shmem_check("shmem_team_destroy", gn_net_team_sync(gn_shmem.view, &team->net), shmem_my_pe());
-	teams.free |= 1ull << (team - teams.team);
+	simt_or_acq_rel_dev_u64(&teams.free, 1ull << (team - teams.team));
 }
 
 int shmem_team_sync(shmem_team_t team)
