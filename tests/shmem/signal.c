@@ -125,6 +125,24 @@ static void any_is_every_word_in_the_end(void)
 	check(seen[0] && seen[1] && !seen[2] && seen[3] && seen[4]);
 }
 
+/* Calls for several sets take turns, and come to every word of each set. */
+static void any_is_every_word_of_each_set(int sets)
+{
+	static long words[3][2] = {{1, 1}, {1, 1}, {1, 1}};
+	int seen[3][2] = {{0}};
+
+	for (int k = 0; k < 1000 * sets; k++) {
+		const int s = k % sets;
+
+		if (s == 0)
+			seen[s][shmem_test_any(words[s], 2, NULL, SHMEM_CMP_EQ, 1)]++;
+		else
+			seen[s][shmem_wait_until_any(words[s], 2, NULL, SHMEM_CMP_EQ, 1)]++;
+	}
+	for (int s = 0; s < sets; s++)
+		check(seen[s][0] && seen[s][1]);
+}
+
 /* ---- atomic changes ---- */
 
 #define RESULTS(T, N)                                                                             \
@@ -209,6 +227,8 @@ int main(void)
 	SHMEM__WAIT_OWN(RUN_ARRIVALS)
 	SHMEM__AMO_ALIAS(RUN_ARRIVALS)
 	any_is_every_word_in_the_end();
+	for (int sets = 1; sets <= 3; sets++)
+		any_is_every_word_of_each_set(sets);
 	SHMEM__AMO_OWN(RUN_RESULTS)
 	SHMEM__AMO_ALIAS(RUN_RESULTS)
 	SHMEM__BITS_GENERIC(RUN_BITS)
