@@ -32,7 +32,7 @@ extern "C" {
 void shmem_pcontrol(int level, ...);                    /* does nothing */
 void *shmem_malloc_with_hints(size_t size, long hints); /* shmem_malloc */
 
-/* ---- teams: at most 63 at a time beside the predefined ones; one thread of a PE splits at a time ---- */
+/* ---- teams: a PE is in at most 63 beside the predefined ones; one thread of a PE splits at a time ---- */
 
 typedef struct shmem__team *shmem_team_t;
 

@@ -3,8 +3,8 @@
  * team.c - teams: each is a team of net, with a group of its own.
  *
  * All PEs have the same MOST_TEAMS groups in the heap. The PEs of a team use the group with the same number.
- * Its number is the lowest that is free on all PEs of the parent. Teams that have no PE in common may have
- * the same number, because a group is used by the messages of its team's PEs alone.
+ * Its number is the lowest that is free on all of them. All PEs of the parent agree on it. Teams that have no
+ * PE in common may have the same number, because a group is used by the messages of its team's PEs alone.
  */
 #include <shmem/team.h>
 
@@ -87,10 +87,34 @@ int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest
 
 /* ---- splitting ---- */
 
-/* The groups that are free on all PEs of a team. Returns 0 or why the PEs could not agree. */
-static int agree(shmem_team_t parent, uint64_t *free)
+/* Every stride-th PE of a parent, as ranks of the parent. */
+struct part {
+	uint32_t start, stride, size;
+};
+
+static struct gn_net_team net_of(shmem_team_t parent, struct part p)
 {
-	*free = simt_load_acquire_dev_u64(&teams.free);
+	struct gn_net_team net;
+
+	net.first = gn_net_team_node(&parent->net, p.start);
+	net.stride = parent->net.stride * (p.size > 1 ? p.stride : 1);
+	net.nodes = p.size;
+	net.group = NULL;
+	return net;
+}
+
+static int is_member(const struct gn_net_team *net)
+{
+	return rank_of(net, gn_shmem.view->node) >= 0;
+}
+
+/*
+ * The groups that are free on all PEs of a parent that will be members of the new teams. Returns 0 or why the
+ * PEs could not agree. All PEs of the parent get the same groups.
+ */
+static int agree(shmem_team_t parent, int member, uint64_t *free)
+{
+	*free = member ? simt_load_acquire_dev_u64(&teams.free) : ~0ull;
 	return gn_net_team_reduce_u64(gn_shmem.view, &parent->net, GN_AND, free, 1);
 }
 
@@ -103,26 +127,17 @@ static uint32_t lowest(uint64_t bits)
 	return k;
 }
 
-/* Every stride-th PE of a parent, as ranks of the parent. */
-struct part {
-	uint32_t start, stride, size;
-};
-
-/* The team of a part with the lowest of the free groups, or SHMEM_TEAM_INVALID: this PE is not of it. */
-static shmem_team_t make(shmem_team_t parent, struct part p, uint64_t free, const shmem_team_config_t *config,
+/* The team with the lowest of the free groups, or SHMEM_TEAM_INVALID: this PE is not of it. */
+static shmem_team_t make(const struct gn_net_team *net, uint64_t free, const shmem_team_config_t *config,
                          long mask)
 {
 	const uint32_t place = lowest(free);
 	struct shmem__team *t = &teams.team[place];
-	struct gn_net_team net;
 
-	net.first = gn_net_team_node(&parent->net, p.start);
-	net.stride = parent->net.stride * (p.size > 1 ? p.stride : 1);
-	net.nodes = p.size;
-	net.group = &teams.group[place];
-	if (rank_of(&net, gn_shmem.view->node) < 0)
+	if (!is_member(net))
 		return SHMEM_TEAM_INVALID;
-	t->net = net;
+	t->net = *net;
+	t->net.group = &teams.group[place];
 	t->contexts = mask & SHMEM_TEAM_NUM_CONTEXTS ? config->num_contexts : 0;
 	simt_and_acq_rel_dev_u64(&teams.free, ~(1ull << place));
 	return t;
@@ -139,6 +154,7 @@ static int is_part(int start, int stride, int size, int pes)
 int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
                              const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
+	struct gn_net_team net;
 	struct part p;
 	uint64_t free;
 	int rc;
@@ -146,13 +162,14 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
 	*new_team = SHMEM_TEAM_INVALID;
 	if (parent_team == SHMEM_TEAM_INVALID || !is_part(start, stride, size, shmem_team_n_pes(parent_team)))
 		return -GN_EINVAL;
-	rc = agree(parent_team, &free);
-	if (rc || !free)
-		return rc ? rc : -GN_ENOBUFS;
 	p.start = (uint32_t)start;
 	p.stride = (uint32_t)stride;
 	p.size = (uint32_t)size;
-	*new_team = make(parent_team, p, free, config, config_mask);
+	net = net_of(parent_team, p);
+	rc = agree(parent_team, is_member(&net), &free);
+	if (rc || !free)
+		return rc ? rc : -GN_ENOBUFS;
+	*new_team = make(&net, free, config, config_mask);
 	return 0;
 }
 
@@ -163,6 +180,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 	const uint32_t pes = (uint32_t)shmem_team_n_pes(parent_team),
 	               me = (uint32_t)shmem_team_my_pe(parent_team);
 	const uint32_t width = (uint32_t)xrange < pes ? (uint32_t)xrange : pes;
+	struct gn_net_team net;
 	struct part x, y;
 	uint64_t free;
 	int rc;
@@ -170,7 +188,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 	*xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
 	if (parent_team == SHMEM_TEAM_INVALID || xrange < 1)
 		return -GN_EINVAL;
-	rc = agree(parent_team, &free);
+	rc = agree(parent_team, 1, &free);
 	if (rc || !(free & (free - 1)))
 		return rc ? rc : -GN_ENOBUFS; /* one is not enough */
 	x.start = me / width * width;
@@ -179,8 +197,10 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 	y.start = me % width;
 	y.stride = width;
 	y.size = (pes - y.start + width - 1) / width;
-	*xaxis_team = make(parent_team, x, free, xaxis_config, xaxis_mask);
-	*yaxis_team = make(parent_team, y, free & (free - 1), yaxis_config, yaxis_mask);
+	net = net_of(parent_team, x);
+	*xaxis_team = make(&net, free, xaxis_config, xaxis_mask);
+	net = net_of(parent_team, y);
+	*yaxis_team = make(&net, free & (free - 1), yaxis_config, yaxis_mask);
 	return 0;
 }
 

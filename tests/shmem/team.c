@@ -5,7 +5,7 @@
 #include <complex.h>
 #include <string.h>
 
-enum { MOST_PES = 16, WORDS = 100, TIMES = 200 };
+enum { MOST_PES = 16, MOST_TEAMS = 63, WORDS = 100, TIMES = 200 };
 
 static void predefined_teams(int me, int pes)
 {
@@ -252,12 +252,31 @@ static void teams_are_bounded(int pes)
 	}
 	while (made < 100 && !shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team[made]))
 		made++;
-	check(made >= 32 && made < 100 && team[made] == SHMEM_TEAM_INVALID);
+	check(made == MOST_TEAMS && team[made] == SHMEM_TEAM_INVALID);
 	while (made)
 		shmem_team_destroy(team[--made]);
 	check(!shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team[0]));
 	reductions(team[0], shmem_my_pe(), pes);
 	shmem_team_destroy(team[0]);
+}
+
+/* The teams of one PE take no room from the teams of another. */
+static void teams_of_others_do_not_count(int me, int pes)
+{
+	shmem_team_t team[MOST_TEAMS + 1], other = SHMEM_TEAM_INVALID;
+
+	for (int k = 0; k < MOST_TEAMS; k++)
+		check(!shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team[k]));
+	check(
+	    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team[MOST_TEAMS])); /* on all PEs */
+	check(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team[MOST_TEAMS]));
+	if (pes > 1)
+		check(!shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 1, pes - 1, NULL, 0, &other));
+	if (pes > 1 && me)
+		use(other, me - 1, pes - 1);
+	shmem_team_destroy(other);
+	for (int k = 0; k < MOST_TEAMS; k++)
+		shmem_team_destroy(team[k]);
 }
 
 int main(void)
@@ -275,6 +294,7 @@ int main(void)
 	for (int width = 1; width <= 3; width++)
 		rows_and_columns(me, pes, width);
 	teams_are_bounded(pes);
+	teams_of_others_do_not_count(me, pes);
 	shmem_finalize();
 	return 0;
 }

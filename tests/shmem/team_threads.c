@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { TIMES = 200000, QUEUED = 32, MOST_TEAMS = 63 };
+enum { TIMES = 100000, QUEUED = 32, MOST_TEAMS = 63 };
 
 /* Teams on their way from the thread that splits to the thread that destroys. */
 static shmem_team_t queue[QUEUED];
