@@ -5,8 +5,11 @@
  * A context has no log and no counters. It remembers to which nodes it has sent messages since its last
  * quiet. A node does what this one sends to it in the order in which it was sent, and replies in this order.
  * So the quiet asks each of these nodes for a word: when the words are here, all before them is done. It
- * waits for no other node, and for no other thread's quiet. Other contexts' messages to the same nodes are
- * waited for only if they were sent before.
+ * asks no other node, and does not wait for another thread's quiet. Other contexts' messages to the same
+ * nodes are waited for only if they were sent before.
+ *
+ * Contexts share the log, the packets and the slots for replies. A node that does not answer holds up all of
+ * them when it has taken all packets, or all slots: a get takes one for each 4 KiB, also without waiting.
  *
  * Edge:  R11 (a thread notes a node after it has sent the message) pairs with A11 (a quiet clears the notes
  *        before it asks): the quiet asks behind each message whose note it has cleared.
