@@ -58,11 +58,23 @@ void gn_shmem_ctx_sent(shmem_ctx_t ctx, uint32_t node)
 		simt_store_relaxed_dev_u64(word, simt_load_relaxed_dev_u64(word) | bit);
 }
 
-static uint64_t take_sent(shmem_ctx_t ctx, uint32_t word)
+/* Clear the notes of some of a word's nodes, and return those that there were. */
+static uint64_t take_sent(shmem_ctx_t ctx, uint32_t word, uint64_t some)
 {
-	if (!simt_load_relaxed_dev_u64(&ctx->sent[word]))
+	if (!(simt_load_relaxed_dev_u64(&ctx->sent[word]) & some))
 		return 0;
-	return simt_and_acq_rel_dev_u64(&ctx->sent[word], 0); /* A11 */
+	return simt_and_acq_rel_dev_u64(&ctx->sent[word], ~some) & some; /* A11 */
+}
+
+/* The nodes of a word whose heaps this node reaches. */
+static uint64_t reached(uint32_t word)
+{
+	const struct gn_net_view *n = gn_shmem.view;
+	uint64_t bits = 0;
+
+	for (uint32_t bit = 0; bit < 64 && word * 64 + bit < n->nodes; bit++)
+		bits |= (uint64_t)(n->mapped[word * 64 + bit] != 0) << bit;
+	return bits;
 }
 
 uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe)
@@ -147,13 +159,13 @@ static void leave(shmem_ctx_t ctx)
 		pthread_mutex_unlock(&ctx->quiet);
 }
 
-/* Wait for all nodes to which the context has sent. */
-static void settle_all(const char *function, shmem_ctx_t ctx)
+/* Wait for all nodes to which the context has sent, or for those of them whose heaps this node reaches. */
+static void settle_all(const char *function, shmem_ctx_t ctx, int reached_only)
 {
 	struct asked a = {0};
 
 	for (uint32_t word = 0; word < sent_words(); word++) {
-		const uint64_t sent = take_sent(ctx, word);
+		const uint64_t sent = take_sent(ctx, word, reached_only ? reached(word) : ~0ull);
 
 		for (uint32_t bit = 0; sent && bit < 64; bit++)
 			if (sent >> bit & 1)
@@ -172,21 +184,11 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 	}
 	gn_net_fence(gn_shmem.view);
 	enter(ctx);
-	settle_all("shmem_ctx_quiet", ctx);
+	settle_all("shmem_ctx_quiet", ctx, 0);
 	leave(ctx);
 }
 
 /* Messages keep their order. A direct access to a PE's heap might overtake a message to its static data. */
-static int may_be_overtaken(shmem_ctx_t ctx)
-{
-	const struct gn_net_view *n = gn_shmem.view;
-
-	for (uint32_t node = 0; n->mapped && node < n->nodes; node++)
-		if (n->mapped[node] && simt_load_relaxed_dev_u64(&ctx->sent[node / 64]) >> node % 64 & 1)
-			return 1;
-	return 0;
-}
-
 void shmem_ctx_fence(shmem_ctx_t ctx)
 {
 	if (ctx == SHMEM_CTX_INVALID)
@@ -196,9 +198,10 @@ void shmem_ctx_fence(shmem_ctx_t ctx)
 		return;
 	}
 	gn_net_fence(gn_shmem.view);
+	if (!gn_shmem.view->mapped)
+		return;
 	enter(ctx);
-	if (may_be_overtaken(ctx))
-		settle_all("shmem_ctx_fence", ctx);
+	settle_all("shmem_ctx_fence", ctx, 1);
 	leave(ctx);
 }
 
