@@ -260,6 +260,13 @@ int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 	return 0;
 }
 
+static void discard(shmem_ctx_t ctx)
+{
+	strike(ctx);
+	pthread_mutex_destroy(&ctx->quiet);
+	free(ctx);
+}
+
 void shmem_ctx_destroy(shmem_ctx_t ctx)
 {
 	if (ctx == SHMEM_CTX_INVALID)
@@ -267,9 +274,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_DEFAULT)
 		gn_shmem_fail("shmem_ctx_destroy: the default context stays", -GN_EINVAL, shmem_my_pe());
 	shmem_ctx_quiet(ctx);
-	strike(ctx);
-	pthread_mutex_destroy(&ctx->quiet);
-	free(ctx);
+	discard(ctx);
 }
 
 /* A context of a team; SHMEM_CTX_INVALID: there is none. */
@@ -290,4 +295,10 @@ void gn_shmem_ctx_destroy_of(shmem_team_t team)
 
 	while ((c = find_of(team)) != SHMEM_CTX_INVALID)
 		shmem_ctx_destroy(c);
+}
+
+void gn_shmem_ctx_discard_all(void)
+{
+	while (contexts.first)
+		discard(contexts.first);
 }

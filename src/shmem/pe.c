@@ -219,6 +219,7 @@ void shmem_finalize(void)
 	if (!gn_shmem.net || life.ended)
 		return;
 	shmem_barrier_all();
+	gn_shmem_ctx_discard_all();
 	life.ended = 1;
 	sem_post(&life.over);
 	pthread_join(life.thread, NULL);
