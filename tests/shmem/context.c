@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { WORDS = 64, ROUNDS = 50, THREADS = 4 };
+enum { WORDS = 64, ROUNDS = 50, MANY = 1 << 17, ROUNDS_OF_MANY = 10, THREADS = 4 };
 
 static void options_are_accepted_or_refused(void)
 {
@@ -31,31 +31,31 @@ static void options_are_accepted_or_refused(void)
 
 /*
  * A PE that hears from this one after a quiet looks at a third one: what was put there before the quiet is
- * there. Words are static data and in the heap, which travel by different ways.
+ * there. Words are static data and in the heap, which travel by different ways. They are so many that the
+ * last ones are still under way if the quiet does not wait.
  */
 static void a_quiet_waits_for_puts(int me, int pes)
 {
-	static long word[WORDS], told;
-	long *heap = (long *)shmem_calloc(WORDS, sizeof *heap), back[WORDS];
+	static long word[MANY], mine[MANY], told;
+	long *heap = (long *)shmem_calloc(MANY, sizeof *heap);
 	const int to = (me + 1) % pes, ear = (me + 2) % pes;
 	const int teller = (me + pes - 2) % pes, there = (teller + 1) % pes;
-	long mine[WORDS];
 	shmem_ctx_t ctx;
 
 	check(!shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx));
-	for (long round = 1; round <= ROUNDS; round++) {
-		for (int k = 0; k < WORDS; k++)
-			mine[k] = round * WORDS + k;
-		shmem_ctx_long_put_nbi(ctx, word, mine, WORDS, to);
-		shmem_ctx_long_put(ctx, heap, mine, WORDS - 1, to);
-		shmem_ctx_long_atomic_add(ctx, &heap[WORDS - 1], 1, to);
+	for (long round = 1; pes > 2 && round <= ROUNDS_OF_MANY; round++) {
+		for (int k = 0; k < MANY; k++)
+			mine[k] = round * MANY + k;
+		shmem_ctx_long_put(ctx, heap, mine, MANY - 1, to);
+		shmem_ctx_long_atomic_add(ctx, &heap[MANY - 1], 1, to);
+		shmem_ctx_long_put_nbi(ctx, word, mine, MANY, to);
 		shmem_ctx_quiet(ctx);
 		shmem_long_p(&told, round, ear);
 		shmem_long_wait_until(&told, SHMEM_CMP_GE, round);
-		shmem_long_get(back, word, WORDS, there);
-		check(back[0] == round * WORDS && back[WORDS - 1] == round * WORDS + WORDS - 1);
-		shmem_long_get(back, heap, WORDS, there);
-		check(back[0] == round * WORDS && back[WORDS - 1] == round);
+		check(shmem_long_g(&word[MANY - 1], there) == round * MANY + MANY - 1);
+		check(shmem_long_g(word, there) == round * MANY);
+		check(shmem_long_g(&heap[MANY - 2], there) == round * MANY + MANY - 2);
+		check(shmem_long_g(&heap[MANY - 1], there) == round);
 		shmem_barrier_all();
 	}
 	shmem_ctx_destroy(ctx);
@@ -114,15 +114,49 @@ static void a_fence_orders_memory_of_both_kinds(int me, int pes)
 
 /* ---- a PE that does nothing holds up the contexts that have sent to it, and no others ---- */
 
-static long stopped_word, alive_word, pid;
+static long stopped_word, alive_word, pid, of_stopped;
+static uint64_t stopped_signal;
 static shmem_ctx_t of_both;
 static int waits, continued;
 
+/* All that the context sends to the stopped PE is one message, of another kind each time. */
+static void send_word(int pe)
+{
+	shmem_ctx_long_p(of_both, &stopped_word, 7, pe);
+}
+
+static void send_change(int pe)
+{
+	shmem_ctx_long_atomic_add(of_both, &stopped_word, 7, pe);
+}
+
+static void send_signal(int pe)
+{
+	shmem_ctx_putmem_signal(of_both, &stopped_word, &of_stopped, 0, &stopped_signal, 7, SHMEM_SIGNAL_ADD,
+	                        pe);
+}
+
+static void send_request(int pe)
+{
+	shmem_ctx_long_get_nbi(of_both, &of_stopped, &stopped_word, 1, pe);
+}
+
+static const struct sending {
+	void (*send)(int pe);
+	void (*end)(shmem_ctx_t ctx); /* waits for what was sent */
+} sendings[] = {{send_word, shmem_ctx_quiet},
+                {send_change, shmem_ctx_quiet},
+                {send_signal, shmem_ctx_quiet},
+                {send_request, shmem_ctx_destroy}};
+enum { SENDINGS = sizeof sendings / sizeof *sendings };
+
 static void *wait_for_the_stopped_pe(void *argument)
 {
-	shmem_ctx_long_p(of_both, &stopped_word, 7, *(const int *)argument);
+	const struct sending *s = (const struct sending *)argument;
+
+	s->send(shmem_n_pes() - 1);
 	__atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
-	shmem_ctx_quiet(of_both);
+	s->end(of_both);
 	check(__atomic_load_n(&continued, __ATOMIC_ACQUIRE));
 	return NULL;
 }
@@ -179,33 +213,58 @@ static void wake(void)
 	check(!kill((pid_t)pid, SIGCONT));
 }
 
+/* By messages alone a fence has nothing to wait for, although a quiet of the same context waits. */
+static void fence_of_both(const long *heap)
+{
+	if (!shmem_ptr(heap, shmem_n_pes() - 1))
+		shmem_ctx_fence(of_both);
+}
+
+static void work_while_it_is_stopped(const struct sending *s, const long *heap)
+{
+	const int ends = s->end == shmem_ctx_destroy;
+	pthread_t thread[2];
+
+	waits = continued = 0;
+	check(!shmem_ctx_create(0, &of_both));
+	check(!pthread_create(&thread[0], NULL, wait_for_the_stopped_pe, (void *)(uintptr_t)s));
+	if (!ends)
+		check(!pthread_create(&thread[1], NULL, wait_beside, NULL));
+	while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	use_another_context(1);
+	if (!ends)
+		fence_of_both(heap);
+	wake();
+	pthread_join(thread[0], NULL);
+	if (ends)
+		return;
+	pthread_join(thread[1], NULL);
+	shmem_ctx_destroy(of_both);
+}
+
 static void contexts_do_not_wait_for_each_other(int me, int pes)
 {
 	const int stops = pes - 1;
-	pthread_t thread[2];
+	long *heap = (long *)shmem_calloc(1, sizeof *heap);
 
-	if (pes < 3)
-		return;
 	if (me == stops)
 		shmem_long_p(&pid, (long)getpid(), 0);
-	shmem_barrier_all();
-	if (me == stops)
-		raise(SIGSTOP);
-	if (me == 0) {
+	for (int k = 0; pes > 2 && k < SENDINGS; k++) {
+		shmem_barrier_all();
+		if (me == stops)
+			raise(SIGSTOP);
+		if (me)
+			continue;
 		await_stop(pid);
-		check(!shmem_ctx_create(0, &of_both));
-		check(!pthread_create(&thread[0], NULL, wait_for_the_stopped_pe, (void *)(uintptr_t)&stops));
-		check(!pthread_create(&thread[1], NULL, wait_beside, NULL));
-		while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
-			usleep(1000);
-		use_another_context(1);
-		wake();
-		pthread_join(thread[0], NULL);
-		pthread_join(thread[1], NULL);
-		check(shmem_long_g(&stopped_word, stops) == 7);
-		shmem_ctx_destroy(of_both);
+		work_while_it_is_stopped(&sendings[k], heap);
 	}
 	shmem_barrier_all();
+	if (pes > 2 && me == 0)
+		check(shmem_long_g(&stopped_word, stops) == 14 && of_stopped == 14);
+	if (pes > 2 && me == stops)
+		check(stopped_signal == 7);
+	shmem_free(heap);
 }
 
 /* ---- threads ---- */
@@ -261,6 +320,7 @@ int main(void)
 	a_fence_orders_memory_of_both_kinds(me, pes);
 	threads_have_contexts();
 	contexts_do_not_wait_for_each_other(me, pes);
+	check(!shmem_ctx_create(0, &of_both)); /* which shmem_finalize destroys */
 	shmem_finalize();
 	return 0;
 }
