@@ -85,8 +85,7 @@ uint32_t gn_shmem_ctx_node(const char *function, shmem_ctx_t ctx, int pe);
 /* gn_shmem_ctx_sent - note that a message of this context was sent to a node. */
 void gn_shmem_ctx_sent(shmem_ctx_t ctx, uint32_t node);
 
-/* gn_shmem_ctx_discard_all - destroy all contexts, behind a barrier: all that was sent through them is done.
- */
+/* gn_shmem_ctx_discard_all - destroy all contexts, behind a barrier, which waits for all that they sent. */
 void gn_shmem_ctx_discard_all(void);
 
 /* gn_shmem_settle - wait until all that this thread has sent to one node is done, and replied to. */
