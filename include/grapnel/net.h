@@ -144,12 +144,12 @@ struct gn_net_statistics {
  * gn_net_run - run a program on all nodes.
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
- *        this code, and gn_net_failure names the node
- * Host. Returns when all nodes of this process have ended. Returns the first code of `node` that is not 0
- * (error has the network's message), or 0; or -GN_EINVAL (an option; not the thread that initialised MPI),
- * -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the message says how to get it), -GN_ETIMEDOUT
- * (other nodes did not begin, or did not end, in time), -GN_EIO (an error of MPI), -GN_ENOTSUP (MPI was
- * initialised for one thread, or used by an earlier run).
+ *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too
+ * Host. Returns when all nodes of this process have ended. Returns the first code of `node` that is not 0,
+ * of a node that failed by itself if there is one (error has the network's message), or 0; or -GN_EINVAL (an
+ * option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the
+ * message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not end, in time), -GN_EIO
+ * (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an earlier run).
  */
 int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
                void *argument, struct gn_error *error);
@@ -278,7 +278,8 @@ int gn_net_settle(struct gn_net *net);
  * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in
  * symmetric memory); -GN_ETIMEDOUT (the log stayed full, or the node did not answer: the operation may have
  * been done); -GN_EIO (messages were lost); the code that the other node answered; or, if the program of any
- * node failed, its code, because then all waits end. The node keeps the first failure: gn_net_failure.
+ * node or the network of this one failed, its code, because then all waits end. The node keeps the first
+ * failure: gn_net_failure.
  */
 
 /* gn_net_put_T - store a value. */

@@ -32,13 +32,15 @@ int gn__tell_end(struct gn_net *net)
 
 void gn__hear_end(struct gn_net *net, uint32_t origin, uint64_t said)
 {
-	const uint32_t because = (uint32_t)said;
+	uint32_t because = (uint32_t)said;
 	const int32_t code = (int32_t)(said >> 32);
 	struct gn_error error;
 
 	if (code >= 0 || net->heard)
 		return;
 	net->heard = 1;
+	if (because == net->route.node) /* it waited for this node, which does not know better */
+		because = origin;
 	if (because == origin || because >= net->route.nodes)
 		gn_error_set(&error, code, "the program has failed on node %u: %s", origin,
 		             gn_error_name(code));

@@ -169,8 +169,10 @@ static int run_all(struct run *run, uint32_t nodes, struct gn_error *error)
 		rc = start(&run[k], error) ? -GN_ENOMEM : rc;
 	for (uint32_t k = 0; k < nodes; k++)
 		finish(&run[k]);
-	for (uint32_t k = 0; k < nodes && !rc; k++)
-		rc = outcome(&run[k], error);
+	for (int heard = 0; heard < 2; heard++) /* first those that did not merely hear of a failure */
+		for (uint32_t k = 0; k < nodes && !rc; k++)
+			if ((run[k].net->heard != 0) == heard)
+				rc = outcome(&run[k], error);
 	return rc;
 }
 

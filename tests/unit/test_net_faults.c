@@ -24,6 +24,7 @@ static struct {
 	uint32_t from; /* whose packets */
 	uint32_t at;   /* which of its requests; of SILENT: and all behind it */
 	uint32_t sent;
+	uint32_t stops; /* 1: the program of a node whose wait has failed ends with that code */
 } plan;
 
 static struct gn_transport_ops faulty_ops;
@@ -82,6 +83,9 @@ struct outcome {
 	uint32_t peer;         /* whom node 0 names */
 	char text[3][512];
 	uint64_t arrived[3];
+	int ended[3]; /* the code with which waits of a node end */
+	int run_rc;
+	char run_text[512];
 };
 
 static uint64_t sum(const uint64_t *cell)
@@ -138,6 +142,9 @@ static int node_main(struct gn_net *net, void *argument)
 	if (node) {
 		hear(net, cell, o);
 		simt_add_acq_rel_dev_u32(&o->have_heard, 1);
+		strcpy(o->text[node], gn_net_message(net));
+		if (plan.stops && o->await_rc[node])
+			return o->await_rc[node];
 	} else {
 		add_and_wait(net, cell, o);
 		simt_store_release_dev_u32(&o->has_waited, 1);
@@ -145,15 +152,17 @@ static int node_main(struct gn_net *net, void *argument)
 	wait_for(&o->has_waited, 1);
 	o->arrived[node] = sum(cell);
 	o->failure[node] = gn_net_failure(net, &fault);
+	o->ended[node] = (int)fault.ended;
 	if (!node)
 		o->peer = fault.peer;
 	strcpy(o->text[node], gn_net_message(net));
-	return 0;
+	return plan.stops && !node ? o->quiet_rc : 0;
 }
 
 static struct outcome run(enum fault fault, uint32_t from, uint32_t at)
 {
 	struct gn_net_options options;
+	struct gn_error error = {0, ""};
 	struct outcome o;
 
 	memset(&options, 0, sizeof options);
@@ -166,7 +175,8 @@ static struct outcome run(enum fault fault, uint32_t from, uint32_t at)
 	options.heap_bytes = 1 << 20;
 	options.packet_bytes = 4096;
 	options.timeout_ns = fault == NONE ? 1000000000000u : 1500000000u;
-	gn_net_run(&options, node_main, &o, NULL);
+	o.run_rc = gn_net_run(&options, node_main, &o, &error);
+	strcpy(o.run_text, error.text);
 	return o;
 }
 
@@ -190,11 +200,29 @@ static void a_damaged_packet_is_refused_and_missed(void **state)
 	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
 	assert_int_equal(o.failure[to], -GN_EBADMSG);
 	assert_int_equal(o.await_rc[to], -GN_EBADMSG);
+	assert_int_equal(o.ended[to], -GN_EBADMSG);
 	assert_non_null(strstr(o.text[to], "damaged"));
 	assert_non_null(strstr(o.text[to], "node 0"));
 	assert_int_equal(o.peer, to);
 	assert_int_equal(o.arrived[3 - to], ADDS / 2); /* the other gets everything */
 	assert_true(o.arrived[to] < ADDS / 2);
+}
+
+/* The run fails with the message of the node that refused the packet, not of one that heard of it. */
+static void a_program_that_stops_says_why(void **state)
+{
+	struct outcome o;
+	int to;
+
+	(void)state;
+	plan.stops = 1;
+	o = run(DAMAGE, 0, 3);
+	plan.stops = 0;
+	to = strstr(o.text[1], "damaged") ? 1 : 2;
+	assert_int_equal(o.await_rc[to], -GN_EBADMSG);
+	assert_int_equal(o.run_rc, -GN_EBADMSG);
+	assert_non_null(strstr(o.run_text, "damaged"));
+	assert_int_equal(o.peer, to);
 }
 
 static void a_dropped_packet_is_missed(void **state)
@@ -225,6 +253,7 @@ static void a_node_that_is_cut_off_is_named(void **state)
 	assert_int_equal(o.quiet_rc, -GN_ETIMEDOUT);
 	assert_int_equal(o.peer, 1); /* the first of both */
 	assert_non_null(strstr(o.text[0], "node 1 did not answer"));
+	assert_int_equal(o.ended[0], 0); /* its other waits go on */
 	assert_in_range(o.waited_ns[1], 1, o.took_ns);
 	assert_in_range(o.waited_ns[2], 1, o.took_ns);
 	assert_int_equal(o.arrived[1] + o.arrived[2], 0);
@@ -235,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(without_faults_all_arrives),
 	    cmocka_unit_test(a_damaged_packet_is_refused_and_missed),
+	    cmocka_unit_test(a_program_that_stops_says_why),
 	    cmocka_unit_test(a_dropped_packet_is_missed),
 	    cmocka_unit_test(a_repeated_packet_is_applied_once),
 	    cmocka_unit_test(a_node_that_is_cut_off_is_named),
