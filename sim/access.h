@@ -73,9 +73,7 @@ static inline struct sim_message *sim_pop(struct sim_fifo *f)
 	return x;
 }
 
-/*
- * Two of the host's cache lines: what each step looks at lies in the first. Cycles are since it was issued.
- */
+/* Two of the host's cache lines. Cycles are since it was issued. */
 struct sim_access {
 	struct sim_message message; /* first */
 	uint16_t words;             /* of the line, one bit each 4 bytes */

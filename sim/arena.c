@@ -3,6 +3,7 @@
 #include <sim/arena.h>
 
 #include <simt/fiber.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +12,7 @@ enum {
 	LINE = 64,
 	LARGE = 2 << 20,
 #if SIMT_ASAN
-	A_BLOCK = LINE /* each piece is a block, so that the sanitizer sees its ends */
+	A_BLOCK = LINE /* each piece is a block, so that the sanitizer sees a use behind its last line */
 #else
 	A_BLOCK = LARGE
 #endif
@@ -46,10 +47,13 @@ static struct sim_arena_block *block_new(struct sim_arena *a, size_t bytes)
 
 void *sim_arena_take(struct sim_arena *a, size_t count, size_t bytes)
 {
-	const size_t all = up(count * bytes, LINE);
 	struct sim_arena_block *b = a->newest;
+	size_t all;
 	void *piece;
 
+	if (__builtin_mul_overflow(count, bytes, &all) || all > SIZE_MAX / 2)
+		return NULL;
+	all = up(all, LINE);
 	if (!b || b->bytes - b->used < all)
 		b = block_new(a, all);
 	if (!b)
