@@ -25,7 +25,7 @@ MTU = 9000
 
 def enter():
     """Begin the script again in namespaces of its own. Returns why that is not possible, or ""."""
-    if os.environ.get(INSIDE):
+    if os.environ.get(INSIDE) and os.getpid() == 1:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the first process of a namespace ignores it otherwise
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return ""
@@ -38,8 +38,16 @@ def enter():
     done = subprocess.run([*own, "sh", "-c", link], capture_output=True, text=True)
     if done.returncode:
         return f"no namespaces with veth, bridge, tbf and tap here: {done.stderr.strip()}; run as root, on a kernel that has them"
-    os.environ[INSIDE] = "1"
-    os.execvp(own[0], [*own, sys.executable, *sys.argv])
+    child = subprocess.Popen([*own, sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"})
+
+    def end(*_):
+        """unshare blocks the signal, so the script inside gets it, and removes what it has made."""
+        with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="ascii") as inner:
+            for pid in inner.read().split():
+                os.kill(int(pid), signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
+    sys.exit(child.wait())
 
 
 def tap(name):
