@@ -171,7 +171,15 @@ enum { GN_STORE_MOST_MEMBERS = 32 };
  */
 struct gn_store_health {
 	uint32_t failed; /* bit k: member k failed a read */
-	uint32_t stale;  /* bit k: member k missed a write, or was not open from the beginning */
+	/* What gn_store_resync copies at once: 1 << window_log2 bytes, of them 1 << piece_log2 a thread. */
+	uint16_t window_log2, piece_log2;
+	/*
+	 * In the low half bit k: member k missed a write, or was not open from the beginning (stale). In the
+	 * high half the number of the stale member that is being put back, which is written but not read, and
+	 * how many were before (detail/store/set.h).
+	 */
+	uint64_t turn;
+	uint64_t at; /* where its bytes are being copied: 2 w + 1 in window w, 2 w before it */
 	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 	/*
 	 * A bit for each region of 1 << region_log2 bytes, for `grapnel store rebuild`; NULL without a state.
@@ -331,7 +339,8 @@ enum gn_store_member_use {
 	GN_MEMBER_USED,
 	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
 	GN_MEMBER_MISSING, /* it could not be opened with the replica */
-	GN_MEMBER_FAILED   /* it failed, and is not read as long as another can; written only if it has all */
+	GN_MEMBER_FAILED,  /* it failed, and is not read as long as another can; written only if it has all */
+	GN_MEMBER_RETURNING /* gn_store_resync is putting it back: it is written, and not yet read */
 };
 
 struct gn_store_member {
@@ -348,6 +357,34 @@ struct gn_store_member {
  * has fewer members, or none as most stores.
  */
 int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member);
+
+/*
+ * gn_store_resync - put a member of a replica back that is out of use, while kernels and the host go on using
+ * the replica.
+ * @k  its number, from 0
+ * From the begin on the member gets every write. What it missed is copied from the others: by the log, or all
+ * if nothing is known of its bytes. Then it is flushed, is read as the others are, and the state says that it
+ * is up to date. A member that could not be opened with the replica, or was stale, is opened now; one that is
+ * another file or drive than it was is copied whole. One that failed while in use goes on as it is: if it
+ * cannot be flushed, only closing the replica and `grapnel store rebuild` help. A member that only failed
+ * reads has nothing to miss and is read again.
+ *
+ * One host thread at a time for a store; the others may use the store meanwhile, but for gn_store_close: they
+ * wait for a step of it, of at most a few transfers. gn_store_get_member tells how far it is. Kernels do not
+ * wait; a thread that writes bytes which are just being copied waits for that, at most timeout_ns of the
+ * view, and writes them again. If that is late, the member is put out again. On a GPU it runs a warp on a
+ * stream of its own, which must have room beside the program's kernels; opening a member and
+ * gn_store_flush's part wait for the launches of the machine's own stream, so run kernels that last on
+ * others. Do not call it from a callback of a stream. It compares nothing: `grapnel store verify` does.
+ *
+ * Returns 0: the member is in use. -GN_ERANGE, -GN_ENOTSUP (no replica; the member does not fit the others),
+ * -GN_EROFS, -GN_EBUSY (another call is under way; somebody else has the member; an earlier write to the
+ * member timed out and may still land), -GN_ENOMEM, -GN_EIO or -GN_ETIMEDOUT (the member failed again, or no
+ * other can be read), or as gn_store_open. Then the member is out of use as before; nothing is lost, and the
+ * call may be made again. If the state cannot be written the member is in use all the same, and the next
+ * flush tries again.
+ */
+int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error);
 
 #ifdef __cplusplus
 }

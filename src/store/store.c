@@ -253,6 +253,19 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
 	return store->ops->member(store, k, member);
 }
 
+int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error)
+{
+	if (!store->ops->resync)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "%s: this store has no members that can be put back; those of a replica: can",
+		    store->name);
+	if (k >= store->view.members)
+		return gn_error_set(error, -GN_ERANGE, "%s: there is no member %u; they are 0 to %u",
+		                    store->name, k, store->view.members - 1);
+	return store->ops->resync(store, k, error);
+}
+
 int gn_store_code(int error_number)
 {
 	switch (error_number) {

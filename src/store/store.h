@@ -59,6 +59,8 @@ struct gn_store_ops {
 	int (*is_open)(const struct gn_store *store, struct simt_machine *machine);
 	/* Of a store over other stores: 1 if the second member is the rest of the URI, commas and all. */
 	int takes_rest;
+	/* Put member k back while kernels use the store; NULL: the store has no such members. */
+	int (*resync)(struct gn_store *store, unsigned k, struct gn_error *error);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,

@@ -11,6 +11,22 @@ static struct gn_replica *replica_of(struct gn_store *store)
 	return (struct gn_replica *)store;
 }
 
+/* ---- one host thread at a time ---- */
+
+void gn_replica_enter(const struct gn_replica *r)
+{
+	struct gn_replica *mine = (struct gn_replica *)(uintptr_t)r;
+
+	pthread_mutex_lock(&mine->door);
+	pthread_mutex_lock(&mine->room);
+	pthread_mutex_unlock(&mine->door);
+}
+
+void gn_replica_leave(const struct gn_replica *r)
+{
+	pthread_mutex_unlock(&((struct gn_replica *)(uintptr_t)r)->room);
+}
+
 /* ---- which members are in use ---- */
 
 /* The view with its health where the host reaches it: itself, or a copy. */
@@ -53,18 +69,30 @@ static int look_end(const struct gn_replica *r, struct look *l, struct gn_error 
 		return 0;
 	if (simt_move(r->set.base.machine, &now, r->health, sizeof now))
 		return machine_failed(r, error);
-	if (!(gn__replica_all(&l->view) & ~(now.stale | l->copy.stale)))
+	if (!(gn__replica_all(&l->view) & ~((uint32_t)now.turn | (uint32_t)l->copy.turn)))
 		return gn_error_set(
 		    error, -GN_EIO,
 		    "replica: every member has missed a write; compare them (grapnel store verify), "
 		    "and copy the one that is right (grapnel store rebuild)");
-	news = (l->copy.stale | l->copy.failed) & ~(l->before.stale | l->before.failed);
-	now.stale |= l->copy.stale;
+	news = ((uint32_t)l->copy.turn | l->copy.failed) & ~((uint32_t)l->before.turn | l->before.failed);
+	news |= gn__turn_back(l->before.turn) & ~gn__turn_back(l->copy.turn);
+	now.turn |= (uint32_t)l->copy.turn;
+	if (!gn__turn_back(l->copy.turn))
+		now.turn = gn__turn_without(now.turn);
 	now.failed |= l->copy.failed;
 	for (unsigned k = 0; k < r->set.members; k++)
 		if (news >> k & 1)
 			now.why[k] = l->copy.why[k];
 	return simt_move(r->set.base.machine, r->health, &now, sizeof now) ? machine_failed(r, error) : 0;
+}
+
+int gn_replica_turn(const struct gn_replica *r, uint64_t *turn, struct gn_error *error)
+{
+	struct look l;
+	const int rc = look_begin(r, &l, error);
+
+	*turn = rc ? 0 : gn__replica_turn(&l.view);
+	return rc;
 }
 
 /* ---- the state ---- */
@@ -128,9 +156,12 @@ static void give_back(struct gn_replica *r)
 {
 	gn_replica_state_fini(&r->state);
 	gn_replica_log_close(&r->log);
+	gn_replica_back_free(r);
 	simt_free(r->set.base.machine, r->maps);
 	simt_free(r->set.base.machine, r->health);
 	gn_set_close(&r->set);
+	pthread_mutex_destroy(&r->door);
+	pthread_mutex_destroy(&r->room);
 	free(r->path);
 	free(r);
 }
@@ -155,6 +186,8 @@ static int replica_join(struct gn_store **store, struct simt_machine *machine, s
 
 	if (!r)
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
+	pthread_mutex_init(&r->door, NULL);
+	pthread_mutex_init(&r->room, NULL);
 	simt_describe(machine, &info);
 	r->is_cuda = info.is_cuda;
 	r->set.base.ops = &gn_store_replica;
@@ -175,10 +208,8 @@ static int replica_join(struct gn_store **store, struct simt_machine *machine, s
 
 /* ---- transfers of the host ---- */
 
-static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
-                        struct gn_error *error)
+static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
 {
-	struct gn_replica *r = replica_of(store);
 	struct gn_store_status status = {0, 0};
 	struct look l;
 	uint32_t left, tried = 0;
@@ -198,28 +229,42 @@ static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_
 	return status.code ? status.code : rc;
 }
 
+static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
+                        struct gn_error *error)
+{
+	int rc;
+
+	gn_replica_enter(replica_of(store));
+	rc = read_any(replica_of(store), offset, to, bytes, error);
+	gn_replica_leave(replica_of(store));
+	return rc;
+}
+
 struct piece {
 	uint64_t offset;
 	const void *from;
 	size_t bytes;
 };
 
-/* Do something that changes bytes, or none, to every member in use. */
+/*
+ * Do something that changes bytes, or none, to every member that gets writes. In the room: so no copy of a
+ * resync is under way.
+ */
 static int change(struct gn_replica *r,
                   int (*one)(struct gn_store *, const struct piece *, struct gn_error *),
                   const struct piece *what, struct gn_error *error)
 {
-	struct gn__replica_round round = {0, 0, 0, {0, 0}};
+	struct gn__replica_round round;
 	struct gn_store_status status = {0, 0};
 	struct look l;
 	int rc = look_begin(r, &l, error);
 
 	if (rc)
 		return rc;
-	round.stale = gn__replica_stale(&l.view);
+	gn__replica_round_begins(&l.view, &round);
 	gn__replica_begins(&l.view, what->offset, what->bytes);
 	for (unsigned k = 0; k < r->set.members; k++) {
-		if (round.stale >> k & 1)
+		if (!gn__replica_gets(&round, k))
 			continue;
 		status.code = one(r->set.member[k], what, round.bad ? NULL : error);
 		gn__replica_wrote(&l.view, &round, k, status);
@@ -238,8 +283,12 @@ static int replica_write(struct gn_store *store, uint64_t offset, const void *fr
                          struct gn_error *error)
 {
 	const struct piece p = {offset, from, bytes};
+	int rc;
 
-	return change(replica_of(store), write_one, &p, error);
+	gn_replica_enter(replica_of(store));
+	rc = change(replica_of(store), write_one, &p, error);
+	gn_replica_leave(replica_of(store));
+	return rc;
 }
 
 static int flush_one(struct gn_store *member, const struct piece *none, struct gn_error *error)
@@ -257,12 +306,21 @@ static int flush_all(struct gn_replica *r, struct gn_error *error)
 
 /* What was written is safe when it is on a member, and the file says of all members without it that they are
  * stale. */
-static int replica_flush(struct gn_store *store, struct gn_error *error)
+int gn_replica_flush_all(struct gn_replica *r, struct gn_error *error)
 {
-	struct gn_replica *r = replica_of(store);
 	int rc = flush_all(r, error);
 
 	return rc ? rc : save_state(r, 1, error);
+}
+
+static int replica_flush(struct gn_store *store, struct gn_error *error)
+{
+	int rc;
+
+	gn_replica_enter(replica_of(store));
+	rc = gn_replica_flush_all(replica_of(store), error);
+	gn_replica_leave(replica_of(store));
+	return rc;
 }
 
 /*
@@ -309,11 +367,34 @@ static void replica_close(struct gn_store *store)
 
 static void replica_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
+	const struct gn_replica *r = (const struct gn_replica *)store;
 	struct look l;
 
+	gn_replica_enter(r);
 	gn_set_statistics(store, statistics);
-	if (!look_begin((const struct gn_replica *)store, &l, NULL))
+	if (!look_begin(r, &l, NULL))
 		statistics->members_out = simt_popcount(gn__replica_out(&l.view));
+	gn_replica_leave(r);
+}
+
+static void tell_failure(const struct look *l, unsigned k, struct gn_store_member *member)
+{
+	member->use = GN_MEMBER_FAILED;
+	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l->view.health->why[k].code);
+	member->why.device = simt_load_relaxed_dev_u32(&l->view.health->why[k].device);
+	snprintf(member->text, sizeof member->text, "failed while in use%s: %s%s%s",
+	         gn__replica_stale(&l->view) >> k & 1 ? ", and is out of date" : "",
+	         gn_error_name(member->why.code), member->why.device ? ", " : "",
+	         member->why.device ? gn_nvme_status_text(member->why.device) : "");
+}
+
+static void tell_return(const struct gn_replica *r, struct gn_store_member *member)
+{
+	member->use = GN_MEMBER_RETURNING;
+	member->why.code = -GN_EAGAIN;
+	snprintf(member->text, sizeof member->text,
+	         "is being put back: the copying has come past %llu of %llu bytes",
+	         (unsigned long long)r->back.done, (unsigned long long)r->set.base.view.capacity_bytes);
 }
 
 static int replica_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
@@ -321,17 +402,15 @@ static int replica_member(const struct gn_store *store, unsigned k, struct gn_st
 	const struct gn_replica *r = (const struct gn_replica *)store;
 	struct look l;
 
+	gn_replica_enter(r);
 	*member = r->about[k];
 	member->uri = r->set.uri[k];
-	if (look_begin(r, &l, NULL) || member->use != GN_MEMBER_USED || !(gn__replica_out(&l.view) >> k & 1))
-		return 0;
-	member->use = GN_MEMBER_FAILED;
-	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l.view.health->why[k].code);
-	member->why.device = simt_load_relaxed_dev_u32(&l.view.health->why[k].device);
-	snprintf(member->text, sizeof member->text, "failed while in use%s: %s%s%s",
-	         gn__replica_stale(&l.view) >> k & 1 ? ", and is out of date" : "",
-	         gn_error_name(member->why.code), member->why.device ? ", " : "",
-	         member->why.device ? gn_nvme_status_text(member->why.device) : "");
+	if (r->back.busy && r->back.member == k)
+		tell_return(r, member);
+	else if (member->use == GN_MEMBER_USED && !look_begin(r, &l, NULL) &&
+	         gn__replica_out(&l.view) >> k & 1)
+		tell_failure(&l, k, member);
+	gn_replica_leave(r);
 	return 0;
 }
 
@@ -344,4 +423,8 @@ const struct gn_store_ops gn_store_replica = {"replica",
                                               replica_write,
                                               replica_flush,
                                               replica_statistics,
-                                              replica_member};
+                                              replica_member,
+                                              NULL,
+                                              NULL,
+                                              0,
+                                              gn_replica_resync};

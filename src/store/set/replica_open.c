@@ -266,6 +266,21 @@ int gn_replica_log_fetch(struct gn_replica *r, struct gn_error *error)
 	          : 0;
 }
 
+/* A GPU's warp copies a window at once, a piece a lane; on the cpu machine the host's thread does. */
+static void choose_windows(struct gn_replica *r, struct gn_store_health *health)
+{
+	struct simt_info info;
+	uint32_t width;
+
+	simt_describe(r->set.base.machine, &info);
+	width = r->is_cuda ? info.warp_width : 1;
+	health->piece_log2 = GN_BACK_PIECE_MOST_LOG2;
+	while (1u << health->piece_log2 > r->set.base.view.transfer_bytes)
+		health->piece_log2--;
+	health->window_log2 = (uint16_t)(health->piece_log2 + __builtin_ctz(width));
+	r->window_log2 = health->window_log2;
+}
+
 static int make_health(struct gn_replica *r, struct gn_error *error)
 {
 	struct simt_machine *machine = r->set.base.machine;
@@ -274,7 +289,8 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 
 	memset(&health, 0, sizeof health);
 	for (unsigned k = 0; k < r->set.members; k++)
-		health.stale |= (uint32_t)!r->set.member[k] << k;
+		health.turn |= (uint32_t)!r->set.member[k] << k;
+	choose_windows(r, &health);
 	if (make_maps(r, &health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE);
@@ -367,6 +383,13 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 	const int read_only = s->read_only || (options && options->read_only);
 	int rc = gn_set_init(&r->set, list, error);
 
+	r->size = s->size;
+	if (options)
+		r->options = *options;
+	r->options.faults = NULL;
+	if (!rc && !read_only && simt_prepare(r->set.base.machine, &gn_back_do_kernel))
+		rc = gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
+		                  simt_message(r->set.base.machine));
 	if (!rc)
 		rc = load_state(r, s, read_only, error);
 	if (!rc)

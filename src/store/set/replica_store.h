@@ -3,9 +3,22 @@
 #ifndef GN_STORE_SET_REPLICA_STORE_H
 #define GN_STORE_SET_REPLICA_STORE_H
 
+#include <store/set/kernels.h>
 #include <store/set/replica.h>
 #include <store/set/set.h>
 #include <store/set/state.h>
+
+/* A member that is put back while the replica is in use (resync.c). */
+struct gn_replica_back {
+	int busy; /* a host thread does it */
+	unsigned member;
+	uint64_t done; /* bytes of the replica that it has come past */
+	/* Made when they are first needed, and kept: freeing may wait for the whole device. */
+	struct simt_stream *stream;    /* on cuda */
+	struct gn_back_result *result; /* pinned */
+	char *buffer;
+	uint32_t *old; /* the log's regions, where kernels do not reach the log; pinned */
+};
 
 struct gn_replica {
 	struct gn_set set; /* first */
@@ -18,7 +31,32 @@ struct gn_replica {
 	int other[GN_SET_MOST];                    /* 1: not the file or drive that the state speaks of */
 	int kind[GN_SET_MOST];                     /* how a member is stale, if it is: enum of state.h */
 	struct gn_store_member about[GN_SET_MOST]; /* as it was when the replica was opened */
+	uint32_t window_log2;                      /* as in the health */
+	uint64_t size;                             /* that is used of each member by size=; 0: all */
+	struct gn_store_options options;           /* of members that are opened later */
+	/* The host's calls beside a resync come one at a time, in turn: who holds the door is next. */
+	pthread_mutex_t door, room;
+	struct gn_replica_back back;
 };
+
+/* gn_replica_enter, gn_replica_leave - around what the host does with the members. */
+void gn_replica_enter(const struct gn_replica *r);
+void gn_replica_leave(const struct gn_replica *r);
+
+/* gn_replica_resync - gn_store_resync. */
+int gn_replica_resync(struct gn_store *store, unsigned k, struct gn_error *error);
+
+/* gn_replica_back_free - give back what a resync has made. */
+void gn_replica_back_free(struct gn_replica *r);
+
+/* gn_replica_flush_all - flush, and write the state. In the room. */
+int gn_replica_flush_all(struct gn_replica *r, struct gn_error *error);
+
+/*
+ * gn_replica_turn - the members that miss writes, and which of them is being put back
+ * (detail/store/replica.h). In the room. Returns 0 or -GN_EIO: the machine failed.
+ */
+int gn_replica_turn(const struct gn_replica *r, uint64_t *turn, struct gn_error *error);
 
 /*
  * gn_replica_open - open the members that are up to date, and make the view.

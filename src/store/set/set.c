@@ -115,8 +115,9 @@ static void take_view(struct gn_store_view *to, const struct gn_store_view *memb
 		to->timeout_ns = member->timeout_ns;
 }
 
-int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_options *options, int read_only,
-                       struct gn_error *error)
+/* Open a member that may be one. */
+static int open_one(const struct gn_set *set, unsigned k, const struct gn_store_options *options,
+                    int read_only, struct gn_store **opened, struct gn_error *error)
 {
 	struct gn_store *member = NULL;
 	struct gn_store_options o;
@@ -141,13 +142,51 @@ int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_opt
 		rc = refuse_forgetful(set, k, error);
 	else
 		rc = refuse_same(set, k, member, error);
-	if (rc) {
+	if (rc)
 		gn_store_close(member);
+	else
+		*opened = member;
+	return rc;
+}
+
+int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_options *options, int read_only,
+                       struct gn_error *error)
+{
+	const int rc = open_one(set, k, options, read_only, &set->member[k], error);
+
+	if (!rc)
+		take_view(&set->base.view, &set->member[k]->view);
+	return rc;
+}
+
+/* Kernels have the view already. */
+static int fits(const struct gn_store_view *view, const struct gn_store_view *member)
+{
+	return member->queue_count >= view->queue_count && member->host_queues <= view->host_queues &&
+	       member->block_bytes <= view->block_bytes && member->transfer_bytes >= view->transfer_bytes;
+}
+
+int gn_set_open_later(const struct gn_set *set, unsigned k, const struct gn_store_options *options,
+                      struct gn_store **member, struct gn_error *error)
+{
+	int rc = open_one(set, k, options, 0, member, error);
+
+	if (rc)
 		return rc;
-	}
-	set->member[k] = member;
-	take_view(&set->base.view, &member->view);
-	return 0;
+	if ((*member)->view.read_only)
+		rc = gn_error_set(error, -GN_EROFS,
+		                  "%s: member %u (%s) is opened read-only; open the store again "
+		                  "without its ro",
+		                  scheme_of(set), k + 1, set->uri[k]);
+	else if (!fits(&set->base.view, &(*member)->view))
+		rc = gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "%s: member %u (%s) has fewer queues, larger blocks or smaller transfers than the "
+		    "others, which kernels count on by now; close the store and open it again",
+		    scheme_of(set), k + 1, set->uri[k]);
+	if (rc)
+		gn_store_close(*member);
+	return rc;
 }
 
 /* ---- queue pairs ---- */

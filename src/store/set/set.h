@@ -33,6 +33,14 @@ int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_opt
                        struct gn_error *error);
 
 /*
+ * gn_set_open_later - open a member of a set that has been joined, which does not have it.
+ * @member  receives it; the caller's to close
+ * The view stays as it is. Returns as gn_set_open_member, or -GN_ENOTSUP: it has not what the view says.
+ */
+int gn_set_open_later(const struct gn_set *set, unsigned k, const struct gn_store_options *options,
+                      struct gn_store **member, struct gn_error *error);
+
+/*
  * gn_set_join - give the view the queue pairs of the open members; others get those of an open one, which
  * nobody uses. The view has then kind, queues, members, block_bytes (the largest), transfer_bytes (the
  * smallest), the longest timeout and read_only (if one is). Returns 0, -GN_ENOMEM, -GN_EIO.

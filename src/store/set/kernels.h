@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.h - the kernel that puts a member of a replica back, a step a launch. */
+#ifndef GN_STORE_SET_KERNELS_H
+#define GN_STORE_SET_KERNELS_H
+
+#include <store/set/back.h>
+
+enum gn_back_step { GN_BACK_BEGINS, GN_BACK_COPIES, GN_BACK_ENDS, GN_BACK_IS_SOUND };
+
+enum { GN_BACK_PIECE_MOST_LOG2 = 16 };
+
+/* What a step did; in pinned memory, zeroed before it. */
+struct gn_back_result {
+	uint64_t copied_bytes;
+	int32_t code;
+	uint32_t reserved;
+	struct gn_store_status why; /* of a copy that failed */
+};
+
+struct gn_back_args {
+	struct gn_back back;
+	uint32_t step;                     /* enum gn_back_step */
+	uint32_t queue_count, host_queues; /* of the member */
+	uint32_t reserved;
+	const struct gn_nvmeq *queue; /* of the member, if it was opened just now; or NULL */
+	uint64_t first, end;          /* windows to copy */
+	struct gn_back_result *result;
+};
+
+SIMT_KERNEL_DECLARE(gn_back_do); /* one warp of one block */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* gn_back_do_on_host - the same by the calling thread, on the cpu machine. */
+void gn_back_do_on_host(const struct gn_back_args *a);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
