@@ -179,7 +179,8 @@ struct gn_store_health {
 	 * how many were before (detail/store/set.h).
 	 */
 	uint64_t turn;
-	uint64_t at; /* where its bytes are being copied: 2 w + 1 in window w, 2 w before it */
+	uint64_t
+	    at; /* where its bytes are being copied, in the low bits: 2 w + 1 in window w, 2 w before it */
 	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 	/*
 	 * A bit for each region of 1 << region_log2 bytes, for `grapnel store rebuild`; NULL without a state.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the model tests notice when the code is wrong? Each mutant is a copy of the sources of queue, log and tier with one thing
+# Do the model tests notice when the code is wrong? Each mutant is a copy of the sources of queue, log, tier and replica with one thing
 # broken by sed; the tests must fail on every one. Orders of memory are no mutants: x86 would not show the difference.
 #
 #   mutants.sh SOURCE_DIR WORK_DIR CC LINK...   (LINK: library files and flags that a model program needs)
@@ -13,7 +13,7 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring, queue, log and tier: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
+# What kills it (ring, queue, log, tier and replica: random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
@@ -65,6 +65,19 @@ tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN_
 tier|detail/store/tier.h|/ gn__tier_clean_look(const/,/^}/s/(GN__TIER_BUSY . GN__TIER_PINS)/0/|a flush writes a line that another writes
 tier|detail/store/tier.h|/ gn__tier_search(const/,/^}/s/if (!op->writes)/if (1)/|a write that finds no way is lost
 tier|detail/store/tier.h|/ gn__tier_is_stuck(const/,/^}/s/return 0;/continue;/|a write fails before it has tried each way
+replica|detail/store/replica.h|/ gn__replica_repeats(const/,/^}/s/if (simt_unlikely((now .*/if (0)/|a write that began before a member comes back is not done again
+replica|detail/store/replica.h|/ gn__replica_crossed(const/,/^}/s/return 1;/return 0;/|a write that a copy crossed is not done again
+replica|detail/store/replica.h|/ gn__turn_at(uint64_t/,/^}/s/return .*/return turn \& 0;/|the windows of one member are taken for those of the next
+replica|detail/store/replica.h|/ gn__replica_gets(const/,/^}/s/ & ~gn__turn_back(r->turn)//|the member that comes back is not written
+replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/if (bad & gn__turn_back.*/if (0)/|a member that missed a write comes back all the same
+replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/ .. !(ok & ~stale))/)/|a member comes back that alone has a write that failed
+replica|detail/store/replica.h|/ gn__replica_written(const/,/^}/s/(r->bad .. (uint32_t)r->turn)/r->bad/|what a stale member lacks is not logged
+replica|detail/store/replica.h|/ gn__replica_join(const/,/^}/s/all & ~(1u << simt_first_lane(all & ~before))/all/|no member is left
+replica|store/set/back.h|/ gn__back_window(const/,/^}/s/gn__back_moves_to(s, 2 . window + 1);/;/|nobody sees that a copy is under way
+replica|store/set/back.h|/ gn__back_begins(const/,/^}/s/(before >> GN__TURN_COUNT) + 1/before >> GN__TURN_COUNT/|nobody sees that a member comes back
+replica|store/set/back.h|/ gn__back_ends(const/,/^}/s/if (gn__turn_back(before) .*/if (0)/|a member is read that is out of use again
+replica|store/set/back.h|/ gn__back_copies(const/,/^}/s/wants = wants && !status.code;/;/;s/return wants ? written : status;/return written;/|what could not be read is copied
+replica|store/set/back.h|/ gn__back_span(const/,/^}/s/from = from < at ? from : at;/from = at;/|of a piece the last region alone is copied
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END
 }
@@ -78,6 +91,8 @@ copy() {
 	cp "$source_dir/include/grapnel/detail/queue/"*.h "$work/grapnel/detail/queue"
 	cp "$source_dir/include/grapnel/detail/store/"*.h "$work/grapnel/detail/store"
 	cp "$source_dir/src/queue/nvmeq.c" "$work"
+	mkdir -p "$work/store/set"
+	cp "$source_dir/src/store/set/back.h" "$work/store/set"
 	mkdir "$work/net"
 }
 
@@ -96,6 +111,7 @@ build() {
 # break_it FILE EXPRESSION: fails if there was nothing to break.
 break_it() {
 	case $1 in
+	store/*) file=$work/$1 ;;
 	*.h) file=$work/grapnel/$1 ;;
 	*) file=$work/$1 ;;
 	esac
@@ -113,7 +129,7 @@ passes() {
 	timeout $((20 * $1)) prlimit --cpu="$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue log tier nvmeq nvmeq_commands; do
+for killer in ring queue log tier replica nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }

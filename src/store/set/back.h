@@ -41,7 +41,7 @@ SIMT_FN int gn__back_begins(const struct gn_store_view *s, uint32_t member)
 			return -GN_EBUSY;
 		after = (before >> GN__TURN_COUNT) + 1;
 		after = after << GN__TURN_COUNT | (uint64_t)(member + 1) << GN__TURN_BACK | (uint32_t)before;
-		simt_store_relaxed_dev_u64(&s->health->at, 0);
+		simt_store_relaxed_dev_u64(&s->health->at, gn__turn_at(after));
 		seen = simt_cas_acq_rel_dev_u64(word, before, after); /* R1: at, and the queue pairs */
 		if (seen == before)
 			return 0;
@@ -119,6 +119,7 @@ SIMT_FN uint32_t gn__back_span(const struct gn_back *b, uint64_t *offset, uint64
 
 SIMT_FN void gn__back_moves_to(const struct gn_store_view *s, uint64_t at)
 {
+	at += gn__turn_at(simt_load_relaxed_dev_u64(&s->health->turn));
 	simt_add_acq_rel_dev_u64(&s->health->at, at - simt_load_relaxed_dev_u64(&s->health->at));
 }
 

@@ -117,6 +117,16 @@ SIMT_FN uint32_t gn__replica_misses(const struct gn_store_view *s, uint32_t bad,
 	}
 }
 
+/*
+ * The word `at` before the first window. The number of members that were put back is in its upper bits, too:
+ * else a thread could find the word as it is for the next member, and miss that a copy of this one has gone
+ * by.
+ */
+SIMT_FN uint64_t gn__turn_at(uint64_t turn)
+{
+	return turn >> GN__TURN_COUNT << 44;
+}
+
 /* Keep why a member fails; for the report only. */
 SIMT_FN void gn__replica_note(const struct gn_store_view *s, uint32_t member, struct gn_store_status why)
 {
@@ -303,17 +313,19 @@ SIMT_FN void gn__replica_wait(const struct gn_store_view *s, uint64_t turn, uint
 /*
  * May a copy have read these bytes before the write, and write the old ones after it? The copying goes from
  * the first window to the last, so that is known from where it was when the write began and where it is now:
- * add instead of load, so that this thread sees R2 of a window, or that window's copy sees what this thread
- * has written.
+ * it was in the windows whose odd numbers lie between. Add instead of load, so that this thread sees R2 of a
+ * window, or that window's copy sees what this thread has written.
  */
 SIMT_FN int gn__replica_crossed(const struct gn_store_view *s, const struct gn__replica_round *r,
                                 uint64_t offset, uint64_t bytes)
 {
 	const uint32_t log2 = s->health->window_log2;
-	const uint64_t first = 2 * (offset >> log2) + 1, last = 2 * ((offset + bytes - 1) >> log2) + 1;
+	const uint64_t first = gn__turn_at(r->turn) + 2 * (offset >> log2) + 1;
+	const uint64_t last = gn__turn_at(r->turn) + 2 * ((offset + bytes - 1) >> log2) + 1;
+	const uint64_t from = (r->at | 1) > first ? r->at | 1 : first;
 	const uint64_t at = simt_add_acq_rel_dev_u64(&s->health->at, 0); /* A2: of R2 */
 
-	if (at < first || r->at > last)
+	if (from > last || from > at)
 		return 0;
 	if (at & 1 && at <= last)
 		gn__replica_wait(s, r->turn, at);
