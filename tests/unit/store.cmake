@@ -1,5 +1,5 @@
 # Stores and the software controller.
-foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_tier_faults store_replica store_replica_state store_replica_log store_replica_other controller_commands controller_faults nvme_drive nvme_watch nvme_counts nvme_iommufd
+foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_tier_faults store_replica store_replica_state store_replica_log store_replica_other store_resync controller_commands controller_faults nvme_drive nvme_watch nvme_counts nvme_iommufd
         rdma_words)
   gn_unit(${name})
 endforeach()

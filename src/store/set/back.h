@@ -147,27 +147,24 @@ SIMT_FN struct gn_store_status gn__back_copies(const struct gn_back *b, uint32_t
 /*
  * Collective over a whole warp: copy what the member lacks of a window. Returns each lane's own status,
  * -GN_EAGAIN if the member is not put back any longer, and in *copied the lane's bytes. The window's `at`
- * lets threads see that a copy is under way, before it reads: R2; and that it has ended, after it has
- * written: R3.
+ * lets threads see that a copy is under way, before it looks what the member lacks: R2; and that it has
+ * ended, after it has written: R3.
  */
 SIMT_FN struct gn_store_status gn__back_window(const struct gn_back *b, uint64_t window, uint32_t *copied)
 {
 	const struct gn_store_view *s = &b->view;
 	const uint32_t mask = simt_whole_warp(), piece = s->health->piece_log2;
 	uint64_t offset = (window << s->health->window_log2) + ((uint64_t)simt_lane() << piece);
-	const uint64_t end =
-	    offset + (1ull << piece) < s->capacity_bytes ? offset + (1ull << piece) : s->capacity_bytes;
-	const uint32_t bytes = gn__back_span(b, &offset, end);
+	const uint64_t next = offset + (1ull << piece);
 	struct gn_store_status status = {0, 0};
 
-	*copied = bytes;
-	if (!simt_ballot(mask, bytes != 0))
-		return status;
 	if (!simt_lane())
 		gn__back_moves_to(s, 2 * window + 1); /* R2 */
 	simt_warp_sync(mask);
-	status = gn__back_copies(b, mask, bytes != 0, offset, bytes);
-	if (bytes && status.code && status.code != -GN_EAGAIN)
+	*copied = gn__back_span(b, &offset, next < s->capacity_bytes ? next : s->capacity_bytes);
+	if (simt_ballot(mask, *copied != 0))
+		status = gn__back_copies(b, mask, *copied != 0, offset, *copied);
+	if (*copied && status.code && status.code != -GN_EAGAIN)
 		gn__back_fails(s, b->member, status);
 	simt_warp_sync(mask);
 	if (!simt_lane())

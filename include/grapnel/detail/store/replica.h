@@ -260,6 +260,18 @@ SIMT_FN int gn__replica_gets(const struct gn__replica_round *r, uint32_t member)
 	return !(((uint32_t)r->turn & ~gn__turn_back(r->turn)) >> member & 1);
 }
 
+/*
+ * The same for a part of a block, of which the rest is read from the member itself. Before the copying has
+ * passed the block a member that is being put back may have another rest. It gets these bytes with the copy.
+ */
+SIMT_FN int gn__replica_gets_few(const struct gn_store_view *s, const struct gn__replica_round *r,
+                                 uint32_t member, uint64_t offset)
+{
+	if (!(gn__turn_back(r->turn) >> member & 1))
+		return gn__replica_gets(r, member);
+	return r->at > gn__turn_at(r->turn) + 2 * (offset >> s->health->window_log2) + 1;
+}
+
 SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica_round *r, uint32_t member,
                                struct gn_store_status status)
 {
@@ -274,16 +286,18 @@ SIMT_FN void gn__replica_wrote(const struct gn_store_view *s, struct gn__replica
 
 /*
  * The write is well if a member that is not stale has the bytes: then all that are not stale have them. What
- * a member lacks is logged; so is what one gets that is being put back, as long as it is.
+ * a member lacks is logged; so is what one gets that is being put back, as long as it is. It is logged before
+ * a member is stale for it, because from then on that member may be put back.
  */
 SIMT_FN struct gn_store_status gn__replica_written(const struct gn_store_view *s, struct gn__replica_round *r,
                                                    uint64_t offset, uint64_t bytes)
 {
-	const uint32_t stale = r->bad ? gn__replica_misses(s, r->bad, r->ok) : 0;
 	struct gn_store_status ok = {0, 0};
+	uint32_t stale;
 
 	if ((r->bad || (uint32_t)r->turn) && s->health->missed && bytes)
 		gn__replica_log(s->health->missed, s->health->region_log2, offset, bytes);
+	stale = r->bad ? gn__replica_misses(s, r->bad, r->ok) : 0;
 	return r->bad && !(r->ok & ~stale) ? r->status : ok;
 }
 
@@ -412,7 +426,7 @@ SIMT_FN struct gn_store_status gn__replica_write_few(const struct gn_store_view 
 	do {
 		gn__replica_round_begins(s, &r);
 		for (uint32_t k = 0; k < s->members; k++)
-			if (gn__replica_gets(&r, k))
+			if (gn__replica_gets_few(s, &r, k, offset))
 				gn__replica_wrote(s, &r, k,
 				                  gn__store_write_few(gn__set_member(s, k), gn__set_queues(s),
 				                                      gn__set_mine(s), offset, from, bytes,
