@@ -98,10 +98,10 @@
  * one stays: its failures are those of the store. Options beside the members
  * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
  * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
- * opened, is not read again before `grapnel store rebuild`, which also makes the first state. A log beside
- * the state, FILE.log, has the regions that such a member missed, so that only those are copied. If a program
- * ended while it wrote, the first member that is up to date counts, which has what was flushed. timeout_ns of
- * the view is for as many commands as there are members, one after the other.
+ * opened, is not read again before gn_store_resync, or `grapnel store rebuild`, which also makes the first
+ * state. A log beside the state, FILE.log, has the regions that such a member missed, so that only those are
+ * copied. If a program ended while it wrote, the first member that is up to date counts, which has what was
+ * flushed. timeout_ns of the view is for as many commands as there are members, one after the other.
  *
  * A tier has a fast level, `peer:GPUS?size=SIZE`, `host:SIZE` or `host:SIZE?memory=device`, and a slow store
  * of any kind but a tier: what follows the first URI is the second one, commas and all. Options of the tier
@@ -176,7 +176,7 @@ struct gn_store_health {
 	/*
 	 * In the low half bit k: member k missed a write, or was not open from the beginning (stale). In the
 	 * high half the number of the stale member that is being put back, which is written but not read, and
-	 * how many were before (detail/store/set.h).
+	 * how many were before (detail/store/replica.h).
 	 */
 	uint64_t turn;
 	uint64_t

@@ -53,6 +53,7 @@ SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_nvmeq *q, uin
 
 #include <grapnel/detail/store/set.h>
 #include <grapnel/detail/store/replica.h>
+#include <grapnel/detail/store/replica_write.h>
 #include <store/set/back.h>
 
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,

@@ -3,9 +3,9 @@
  * back.h - a stale member of a replica is put back while kernels use the replica: the steps on the device.
  *
  * From gn__back_begins on the member gets every write. Then each window with bytes that it missed is copied
- * to it. A write that a copy may have crossed is done again by its thread (detail/store/replica.h), so one
- * pass is enough, and no thread need know how many others write. gn__back_ends lets the member be read. The
- * host calls one step at a time.
+ * to it. A write that a copy may have crossed is done again by its thread (detail/store/replica_write.h), so
+ * one pass is enough, and no thread need know how many others write. gn__back_ends lets the member be read.
+ * The host calls one step at a time.
  */
 #ifndef GN_STORE_SET_BACK_H
 #define GN_STORE_SET_BACK_H

@@ -404,6 +404,7 @@ SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view 
 
 #include <grapnel/detail/store/set.h>
 #include <grapnel/detail/store/replica.h>
+#include <grapnel/detail/store/replica_write.h>
 #include <grapnel/detail/store/tier.h>
 
 #endif
