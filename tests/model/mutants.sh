@@ -70,7 +70,6 @@ replica|detail/store/replica_write.h|/ gn__replica_crossed(const/,/^}/s/return 1
 replica|detail/store/replica_write.h|/ gn__turn_at(uint64_t/,/^}/s/return .*/return turn \& 0;/|the windows of one member are taken for those of the next
 replica|detail/store/replica_write.h|/ gn__replica_gets(const/,/^}/s/ & ~gn__turn_back(r->turn)//|the member that comes back is not written
 replica|detail/store/replica_write.h|/ gn__replica_gets_few(const/,/^}/s/return r->at > .*/return 1;/|a part of a block is written over what was not copied yet
-replica|detail/store/replica_write.h|/ gn__replica_written(const/,/^}/{s/^	stale = .*/	;/;s/^	if (.*missed \&\& bytes)/	stale = r->bad ? gn__replica_misses(s, r->bad, r->ok) : 0;\n&/}|a member may come back before what it lacks is logged
 replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/if (bad & gn__turn_back.*/if (0)/|a member that missed a write comes back all the same
 replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/ .. !(ok & ~stale))/)/|a member comes back that alone has a write that failed
 replica|detail/store/replica_write.h|/ gn__replica_written(const/,/^}/s/(r->bad .. (uint32_t)r->turn)/r->bad/|what a stale member lacks is not logged

@@ -372,6 +372,7 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 	    {"it comes back, and is read", 3, 1, "w0B1r0", 2, 1, 2, 0, 0, 3},
 	    {"the member fails again", 2, 2, "w0w0B1B1", 2, 1, 2, 2, 50, 4},
 	    {"the other fails", 2, 2, "w0r0B1B0", 2, 1, 2, 1, 50, 4},
+	    {"the other fails, and it comes back at the second try", 2, 2, "w0r0B1B1", 2, 1, 2, 1, 60, 4},
 	    {"a member fails and comes back", 2, 2, "w0w1B0B1", 3, 2, 0, 3, 50, 3},
 	};
 
