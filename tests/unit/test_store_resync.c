@@ -370,6 +370,39 @@ static void what_cannot_be_put_back_is_refused(void **state)
 	assert_says(t, "memq:", "replica:");
 }
 
+/* Member 1 has options of its own, and is away when the replica is opened. Returns what a resync of it does.
+ */
+static int resync_with(struct store_test *t, const char *options)
+{
+	char uri[1024];
+	size_t used = (size_t)snprintf(uri, sizeof uri, "%s", state_uri(t));
+
+	for (unsigned k = 0; k < MEMBERS; k++)
+		used += (size_t)snprintf(uri + used, sizeof uri - used, "%sfile:%s%s", k ? "," : "",
+		                         member_path(t, k), k == 1 ? options : "");
+	rename_file(t, "member1", "away");
+	open_uri(t, uri, NULL);
+	rename_file(t, "away", "member1");
+	return resync(t, 1);
+}
+
+/* It is closed again, so the next opening finds it free. */
+static void one_that_does_not_fit_is_left_alone(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	make_all(t);
+	assert_int_equal(resync_with(t, "?transfer=4K"), -GN_ENOTSUP);
+	assert_says(t, "member 2", "smaller transfers");
+	assert_int_equal(resync(t, 1), -GN_ENOTSUP);
+	assert_int_equal(members_out(t), 1);
+	close_store(t);
+	assert_int_equal(resync_with(t, "?ro"), -GN_EROFS);
+	close_store(t);
+	open_replica(t, MEMBERS, NULL);
+	must_resync(t, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +416,7 @@ int main(void)
 	    set_case(when_none_can_be_read_it_stays_out),
 	    set_case(one_that_failed_reads_is_read_again),
 	    set_case(what_cannot_be_put_back_is_refused),
+	    set_case(one_that_does_not_fit_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

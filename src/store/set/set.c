@@ -169,23 +169,27 @@ static int fits(const struct gn_store_view *view, const struct gn_store_view *me
 int gn_set_open_later(const struct gn_set *set, unsigned k, const struct gn_store_options *options,
                       struct gn_store **member, struct gn_error *error)
 {
-	int rc = open_one(set, k, options, 0, member, error);
+	struct gn_store *opened = NULL;
+	int rc = open_one(set, k, options, 0, &opened, error);
 
+	*member = NULL;
 	if (rc)
 		return rc;
-	if ((*member)->view.read_only)
+	if (opened->view.read_only)
 		rc = gn_error_set(error, -GN_EROFS,
 		                  "%s: member %u (%s) is opened read-only; open the store again "
 		                  "without its ro",
 		                  scheme_of(set), k + 1, set->uri[k]);
-	else if (!fits(&set->base.view, &(*member)->view))
+	else if (!fits(&set->base.view, &opened->view))
 		rc = gn_error_set(
 		    error, -GN_ENOTSUP,
 		    "%s: member %u (%s) has fewer queues, larger blocks or smaller transfers than the "
 		    "others, which kernels count on by now; close the store and open it again",
 		    scheme_of(set), k + 1, set->uri[k]);
 	if (rc)
-		gn_store_close(*member);
+		gn_store_close(opened);
+	else
+		*member = opened;
 	return rc;
 }
 

@@ -34,7 +34,7 @@ int gn_set_open_member(struct gn_set *set, unsigned k, const struct gn_store_opt
 
 /*
  * gn_set_open_later - open a member of a set that has been joined, which does not have it.
- * @member  receives it; the caller's to close
+ * @member  receives it; the caller's to close; NULL on failure
  * The view stays as it is. Returns as gn_set_open_member, or -GN_ENOTSUP: it has not what the view says.
  */
 int gn_set_open_later(const struct gn_set *set, unsigned k, const struct gn_store_options *options,
