@@ -64,8 +64,6 @@ static int make(struct gn_replica *r, struct gn_error *error)
 		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED);
 	if (!b->buffer || !b->result || (r->maps && !b->old))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
-	if (r->maps)
-		memcpy(b->old, r->log.missed, r->log.map_bytes);
 	return r->is_cuda && !b->stream ? simt_stream_create(&b->stream, machine, error) : 0;
 }
 
@@ -173,6 +171,17 @@ static int reserve(struct resync *s, int *opens, struct gn_error *error)
 	return 0;
 }
 
+/*
+ * What the host has logged so far, for a machine that does not reach the log. In the room in which the member
+ * begins to be written: a write of the host before it is logged by then, and one behind it gets to the
+ * member.
+ */
+static void take_log(struct gn_replica *r)
+{
+	if (r->maps)
+		memcpy(r->back.old, r->log.missed, r->log.map_bytes);
+}
+
 /* In the room: from here on the member is written. */
 static int begin(struct resync *s, struct gn_error *error)
 {
@@ -181,6 +190,7 @@ static int begin(struct resync *s, struct gn_error *error)
 	if (rc)
 		return rc;
 	choose_bytes(s);
+	take_log(s->r);
 	s->opened = NULL; /* the set's from now on */
 	rc = step(s, GN_BACK_BEGINS, error);
 	return rc || !s->args.result->code ? rc
