@@ -83,6 +83,27 @@ SIMT_FN void gn__back_fails(const struct gn_store_view *s, uint32_t member, stru
 	gn__replica_misses(s, 1u << member, ~0u);
 }
 
+/* What the host has found out of members, and tells the device. */
+struct gn_back_news {
+	uint32_t failed;  /* members that failed a read */
+	uint32_t bad, ok; /* those that missed a write, and those that have it; zeros if there was none */
+	uint32_t stale;   /* receives the members that are stale then, if some missed it */
+	struct gn_store_status why[GN_STORE_MOST_MEMBERS];
+};
+
+/* The same swaps as of a thread whose transfers failed. */
+SIMT_FN void gn__back_news(const struct gn_store_view *s, struct gn_back_news *news)
+{
+	for (uint32_t k = 0; k < s->members; k++) {
+		if ((news->failed | news->bad) >> k & 1)
+			gn__replica_note(s, k, news->why[k]);
+		if (news->failed >> k & 1)
+			gn__replica_fails(s, k);
+	}
+	if (news->bad)
+		news->stale = gn__replica_misses(s, news->bad, news->ok);
+}
+
 /* ---- copying ---- */
 
 SIMT_FN int gn__back_lacks(const struct gn_back *b, uint64_t region)

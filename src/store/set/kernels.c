@@ -13,27 +13,35 @@ SIMT_FN void take_queues(const struct gn_back_args *a)
 		to[s->queue_count + k] = a->queue[k < a->host_queues ? a->queue_count + k : 0];
 }
 
-SIMT_FN void copy_windows(const struct gn_back_args *a)
+/* Lanes may fail differently: the first one's status is told. */
+SIMT_FN void tell_copy(struct gn_back_result *result, struct gn_store_status status)
 {
-	struct gn_back_result *result = a->result;
-	struct gn_store_status status = {0, 0};
+	const uint32_t failed = simt_ballot(simt_whole_warp(), status.code && status.code != -GN_EAGAIN);
 
-	for (uint64_t window = a->first; window < a->end; window++) {
-		uint32_t copied;
-
-		status = gn__back_window(&a->back, window, &copied);
-		if (status.code && status.code != -GN_EAGAIN)
+	if (failed ? simt_lane() == simt_first_lane(failed) : !simt_lane()) {
+		if (failed)
 			result->why = status;
-		if (simt_ballot(simt_whole_warp(), status.code != 0))
-			break;
-		simt_add_relaxed_sys_u64(&result->copied_bytes, copied);
-	}
-	if (status.code)
 		result->code = -GN_EIO;
+	}
 }
 
-SIMT_FN void gn_back_do(const struct gn_back_args *a)
+SIMT_FN void copy_windows(struct gn_back_args *a)
 {
+	for (uint64_t window = a->first; window < a->end; window++) {
+		uint32_t copied;
+		const struct gn_store_status status = gn__back_window(&a->back, window, &copied);
+
+		if (simt_ballot(simt_whole_warp(), status.code != 0)) {
+			tell_copy(&a->result, status);
+			return;
+		}
+	}
+}
+
+SIMT_FN void do_step(struct gn_back_args *a)
+{
+	const struct gn_store_view *s = &a->back.view;
+
 	if (a->step == GN_BACK_COPIES) {
 		copy_windows(a);
 		return;
@@ -43,15 +51,22 @@ SIMT_FN void gn_back_do(const struct gn_back_args *a)
 	if (a->step == GN_BACK_BEGINS && a->queue)
 		take_queues(a);
 	if (a->step == GN_BACK_BEGINS)
-		a->result->code = gn__back_begins(&a->back.view, a->back.member);
+		a->result.code = gn__back_begins(s, a->back.member);
 	if (a->step == GN_BACK_IS_SOUND || a->step == GN_BACK_ENDS)
-		gn__back_is_sound(&a->back.view, a->back.member);
+		gn__back_is_sound(s, a->back.member);
 	if (a->step == GN_BACK_ENDS)
-		a->result->code = gn__back_ends(&a->back.view, a->back.member);
+		a->result.code = gn__back_ends(s, a->back.member);
+	if (a->step == GN_BACK_NEWS)
+		gn__back_news(s, &a->news);
 }
-SIMT_KERNEL(gn_back_do, struct gn_back_args)
 
-void gn_back_do_on_host(const struct gn_back_args *a)
+SIMT_FN void gn_back_do(const struct gn_back_launch *l)
 {
-	gn_back_do(a);
+	do_step(&l->shared->args);
+}
+SIMT_KERNEL(gn_back_do, struct gn_back_launch)
+
+void gn_back_do_on_host(struct gn_back_args *a)
+{
+	do_step(a);
 }

@@ -5,13 +5,12 @@
 
 #include <store/set/back.h>
 
-enum gn_back_step { GN_BACK_BEGINS, GN_BACK_COPIES, GN_BACK_ENDS, GN_BACK_IS_SOUND };
+enum gn_back_step { GN_BACK_BEGINS, GN_BACK_COPIES, GN_BACK_ENDS, GN_BACK_IS_SOUND, GN_BACK_NEWS };
 
 enum { GN_BACK_PIECE_MOST_LOG2 = 16 };
 
-/* What a step did; in pinned memory, zeroed before it. */
+/* What a step did; zeroed before it. */
 struct gn_back_result {
-	uint64_t copied_bytes;
 	int32_t code;
 	uint32_t reserved;
 	struct gn_store_status why; /* of a copy that failed */
@@ -24,7 +23,18 @@ struct gn_back_args {
 	uint32_t reserved;
 	const struct gn_nvmeq *queue; /* of the member, if it was opened just now; or NULL */
 	uint64_t first, end;          /* windows to copy */
-	struct gn_back_result *result;
+	struct gn_back_news news;
+	struct gn_back_result result;
+};
+
+/* What the host and the warp share, in pinned memory. */
+struct gn_back_shared {
+	struct gn_back_args args;
+};
+
+struct gn_back_launch {
+	struct gn_back_shared *shared;
+	uint64_t number;
 };
 
 SIMT_KERNEL_DECLARE(gn_back_do); /* one warp of one block */
@@ -34,7 +44,7 @@ extern "C" {
 #endif
 
 /* gn_back_do_on_host - the same by the calling thread, on the cpu machine. */
-void gn_back_do_on_host(const struct gn_back_args *a);
+void gn_back_do_on_host(struct gn_back_args *a);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replica.c - replica: stores: every member has all bytes. */
-#include <store/set/replica_store.h>
+#include <store/set/look.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,74 +25,6 @@ void gn_replica_enter(const struct gn_replica *r)
 void gn_replica_leave(const struct gn_replica *r)
 {
 	pthread_mutex_unlock(&((struct gn_replica *)(uintptr_t)r)->room);
-}
-
-/* ---- which members are in use ---- */
-
-/* The view with its health where the host reaches it: itself, or a copy. */
-struct look {
-	struct gn_store_view view;
-	struct gn_store_health copy, before;
-};
-
-/* If the machine failed, nobody knows any more which members did. */
-static int machine_failed(const struct gn_replica *r, struct gn_error *error)
-{
-	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                    simt_message(r->set.base.machine));
-}
-
-static int look_begin(const struct gn_replica *r, struct look *l, struct gn_error *error)
-{
-	l->view = r->set.base.view;
-	if (!r->is_cuda)
-		return 0;
-	l->view.health = &l->copy;
-	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy))
-		return machine_failed(r, error);
-	l->copy.written = r->log.written;
-	l->copy.missed = r->log.missed;
-	l->before = l->copy;
-	return 0;
-}
-
-/*
- * Hand on the members that the host has put out of use. A flush may run beside kernels, which put members out
- * of use themselves: so nothing is written if the host changed nothing, and else only bits are added.
- */
-static int look_end(const struct gn_replica *r, struct look *l, struct gn_error *error)
-{
-	struct gn_store_health now;
-	uint32_t news;
-
-	if (!r->is_cuda || !memcmp(&l->copy, &l->before, sizeof l->copy))
-		return 0;
-	if (simt_move(r->set.base.machine, &now, r->health, sizeof now))
-		return machine_failed(r, error);
-	if (!(gn__replica_all(&l->view) & ~((uint32_t)now.turn | (uint32_t)l->copy.turn)))
-		return gn_error_set(
-		    error, -GN_EIO,
-		    "replica: every member has missed a write; compare them (grapnel store verify), "
-		    "and copy the one that is right (grapnel store rebuild)");
-	news = ((uint32_t)l->copy.turn | l->copy.failed) & ~((uint32_t)l->before.turn | l->before.failed);
-	news |= gn__turn_back(l->before.turn) & ~gn__turn_back(l->copy.turn);
-	now.turn |= (uint32_t)l->copy.turn;
-	if (!gn__turn_back(l->copy.turn))
-		now.turn = gn__turn_without(now.turn);
-	now.failed |= l->copy.failed;
-	for (unsigned k = 0; k < r->set.members; k++)
-		if (news >> k & 1)
-			now.why[k] = l->copy.why[k];
-	return simt_move(r->set.base.machine, r->health, &now, sizeof now) ? machine_failed(r, error) : 0;
-}
-
-int gn_replica_turn(const struct gn_replica *r, uint64_t *turn, struct gn_error *error)
-{
-	struct look l;
-	const int rc = look_begin(r, &l, error);
-
-	*turn = rc ? 0 : gn__replica_turn(&l.view);
-	return rc;
 }
 
 /* ---- the state ---- */
@@ -132,12 +64,12 @@ static int needs_log(const struct gn_replica_state *s)
 static int save_state(struct gn_replica *r, int open, struct gn_error *error)
 {
 	struct gn_replica_state s = r->state;
-	struct look l;
+	struct gn_replica_look l;
 	int rc;
 
 	if (!r->path || r->set.base.view.read_only)
 		return 0;
-	rc = look_begin(r, &l, error);
+	rc = gn_replica_look_begin(r, &l, error);
 	if (rc)
 		return rc;
 	take_state(r, &s, gn__replica_stale(&l.view), open);
@@ -158,6 +90,7 @@ static void give_back(struct gn_replica *r)
 	gn_replica_log_close(&r->log);
 	gn_replica_back_free(r);
 	simt_free(r->set.base.machine, r->maps);
+	simt_free(r->set.base.machine, r->news);
 	simt_free(r->set.base.machine, r->health);
 	gn_set_close(&r->set);
 	pthread_mutex_destroy(&r->door);
@@ -211,9 +144,9 @@ static int replica_join(struct gn_store **store, struct simt_machine *machine, s
 static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
 {
 	struct gn_store_status status = {0, 0};
-	struct look l;
+	struct gn_replica_look l;
 	uint32_t left, tried = 0;
-	int rc = look_begin(r, &l, error);
+	int rc = gn_replica_look_begin(r, &l, error);
 
 	if (rc)
 		return rc;
@@ -225,7 +158,7 @@ static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t byte
 			break;
 		tried |= 1u << member;
 	}
-	rc = look_end(r, &l, error);
+	rc = gn_replica_look_end(r, &l, error);
 	return status.code ? status.code : rc;
 }
 
@@ -254,23 +187,23 @@ static int change(struct gn_replica *r,
                   int (*one)(struct gn_store *, const struct piece *, struct gn_error *),
                   const struct piece *what, struct gn_error *error)
 {
-	struct gn__replica_round round;
 	struct gn_store_status status = {0, 0};
-	struct look l;
-	int rc = look_begin(r, &l, error);
+	struct gn_replica_look l;
+	struct gn__replica_round *round = &l.round;
+	int rc = gn_replica_look_begin(r, &l, error);
 
 	if (rc)
 		return rc;
-	gn__replica_round_begins(&l.view, &round);
+	gn__replica_round_begins(&l.view, round);
 	gn__replica_begins(&l.view, what->offset, what->bytes);
 	for (unsigned k = 0; k < r->set.members; k++) {
-		if (!gn__replica_gets(&round, k))
+		if (!gn__replica_gets(round, k))
 			continue;
-		status.code = one(r->set.member[k], what, round.bad ? NULL : error);
-		gn__replica_wrote(&l.view, &round, k, status);
+		status.code = one(r->set.member[k], what, round->bad ? NULL : error);
+		gn__replica_wrote(&l.view, round, k, status);
 	}
-	status = gn__replica_written(&l.view, &round, what->offset, what->bytes);
-	rc = look_end(r, &l, error);
+	status = gn__replica_written(&l.view, round, what->offset, what->bytes);
+	rc = gn_replica_look_end(r, &l, error);
 	return status.code ? status.code : rc;
 }
 
@@ -329,8 +262,8 @@ static int replica_flush(struct gn_store *store, struct gn_error *error)
  */
 static int finish_log(struct gn_replica *r)
 {
-	struct look l;
-	int rc = look_begin(r, &l, NULL);
+	struct gn_replica_look l;
+	int rc = gn_replica_look_begin(r, &l, NULL);
 
 	if (!rc)
 		rc = gn_replica_log_fetch(r, NULL);
@@ -368,16 +301,16 @@ static void replica_close(struct gn_store *store)
 static void replica_statistics(const struct gn_store *store, struct gn_store_statistics *statistics)
 {
 	const struct gn_replica *r = (const struct gn_replica *)store;
-	struct look l;
+	struct gn_replica_look l;
 
 	gn_replica_enter(r);
 	gn_set_statistics(store, statistics);
-	if (!look_begin(r, &l, NULL))
+	if (!gn_replica_look_begin(r, &l, NULL))
 		statistics->members_out = simt_popcount(gn__replica_out(&l.view));
 	gn_replica_leave(r);
 }
 
-static void tell_failure(const struct look *l, unsigned k, struct gn_store_member *member)
+static void tell_failure(const struct gn_replica_look *l, unsigned k, struct gn_store_member *member)
 {
 	member->use = GN_MEMBER_FAILED;
 	member->why.code = (int32_t)simt_load_relaxed_dev_u32((const uint32_t *)&l->view.health->why[k].code);
@@ -400,14 +333,14 @@ static void tell_return(const struct gn_replica *r, struct gn_store_member *memb
 static int replica_member(const struct gn_store *store, unsigned k, struct gn_store_member *member)
 {
 	const struct gn_replica *r = (const struct gn_replica *)store;
-	struct look l;
+	struct gn_replica_look l;
 
 	gn_replica_enter(r);
 	*member = r->about[k];
 	member->uri = r->set.uri[k];
 	if (r->back.busy && r->back.member == k)
 		tell_return(r, member);
-	else if (member->use == GN_MEMBER_USED && !look_begin(r, &l, NULL) &&
+	else if (member->use == GN_MEMBER_USED && !gn_replica_look_begin(r, &l, NULL) &&
 	         gn__replica_out(&l.view) >> k & 1)
 		tell_failure(&l, k, member);
 	gn_replica_leave(r);

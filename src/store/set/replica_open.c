@@ -294,7 +294,8 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 	if (make_maps(r, &health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE);
-	if (!r->health || simt_move(machine, r->health, &health, sizeof health))
+	r->news = (struct gn_back_shared *)simt_alloc(machine, sizeof *r->news, SIMT_PINNED);
+	if (!r->health || !r->news || simt_move(machine, r->health, &health, sizeof health))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	view->health = r->health;
 	if (view->timeout_ns > INT64_MAX / view->members)
@@ -387,7 +388,7 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 	if (options)
 		r->options = *options;
 	r->options.faults = NULL;
-	if (!rc && !read_only && simt_prepare(r->set.base.machine, &gn_back_do_kernel))
+	if (!rc && simt_prepare(r->set.base.machine, &gn_back_do_kernel))
 		rc = gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
 		                  simt_message(r->set.base.machine));
 	if (!rc)

@@ -14,8 +14,8 @@ struct gn_replica_back {
 	unsigned member;
 	uint64_t done; /* bytes of the replica that it has come past */
 	/* Made when they are first needed, and kept: freeing may wait for the whole device. */
-	struct simt_stream *stream;    /* on cuda */
-	struct gn_back_result *result; /* pinned */
+	struct simt_stream *stream; /* on cuda */
+	struct gn_back_shared *shared;
 	char *buffer;
 	uint32_t *old; /* the log's regions, where kernels do not reach the log; pinned */
 };
@@ -24,6 +24,7 @@ struct gn_replica {
 	struct gn_set set; /* first */
 	int is_cuda;
 	struct gn_store_health *health; /* in device memory */
+	struct gn_back_shared *news;    /* by which the host tells the device what failed */
 	char *path;                     /* of the state; NULL: none */
 	struct gn_replica_state state;  /* as the file has it */
 	struct gn_replica_log log;      /* of a replica that is written and has a state */

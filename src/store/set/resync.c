@@ -14,7 +14,7 @@ struct resync {
 	unsigned k;
 	int stale;               /* 0: it only failed reads */
 	struct gn_store *opened; /* just now; or NULL */
-	struct gn_back_args args;
+	struct gn_back_args *args;
 };
 
 /* ---- steps on the machine ---- */
@@ -23,16 +23,17 @@ struct resync {
 static int step(struct resync *s, enum gn_back_step step, struct gn_error *error)
 {
 	const struct gn_replica *r = s->r;
-	struct simt_grid grid = {1, 32, 0};
+	const struct gn_back_launch launch = {r->back.shared, 0};
+	const struct simt_grid grid = {1, 32, 0};
 	int rc;
 
-	s->args.step = step;
-	memset(s->args.result, 0, sizeof *s->args.result);
+	s->args->step = step;
+	memset(&s->args->result, 0, sizeof s->args->result);
 	if (!r->is_cuda) {
-		gn_back_do_on_host(&s->args);
+		gn_back_do_on_host(s->args);
 		return 0;
 	}
-	rc = simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &s->args);
+	rc = simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch);
 	if (!rc)
 		rc = simt_stream_wait(r->back.stream);
 	return rc ? gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
@@ -45,7 +46,7 @@ void gn_replica_back_free(struct gn_replica *r)
 	struct simt_machine *machine = r->set.base.machine;
 
 	simt_stream_destroy(r->back.stream);
-	simt_free(machine, r->back.result);
+	simt_free(machine, r->back.shared);
 	simt_free(machine, r->back.buffer);
 	simt_free(machine, r->back.old);
 }
@@ -58,11 +59,11 @@ static int make(struct gn_replica *r, struct gn_error *error)
 
 	if (!b->buffer)
 		b->buffer = (char *)simt_alloc(machine, bytes, SIMT_DEVICE);
-	if (!b->result)
-		b->result = (struct gn_back_result *)simt_alloc(machine, sizeof *b->result, SIMT_PINNED);
+	if (!b->shared)
+		b->shared = (struct gn_back_shared *)simt_alloc(machine, sizeof *b->shared, SIMT_PINNED);
 	if (r->maps && !b->old)
 		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED);
-	if (!b->buffer || !b->result || (r->maps && !b->old))
+	if (!b->buffer || !b->shared || (r->maps && !b->old))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	return r->is_cuda && !b->stream ? simt_stream_create(&b->stream, machine, error) : 0;
 }
@@ -81,8 +82,8 @@ static void choose_bytes(struct resync *s)
 
 	if (s->opened && is_another(r, s->k, s->opened))
 		r->kind[s->k] = GN_STALE_WHOLE;
-	s->args.back.whole = !r->log.map || r->kind[s->k] == GN_STALE_WHOLE ||
-	                     r->set.base.view.block_bytes > 1u << r->log.region_log2;
+	s->args->back.whole = !r->log.map || r->kind[s->k] == GN_STALE_WHOLE ||
+	                      r->set.base.view.block_bytes > 1u << r->log.region_log2;
 }
 
 static int check_size(struct resync *s, struct gn_error *error)
@@ -107,9 +108,9 @@ static int take(struct resync *s, struct gn_error *error)
 		r->set.member[s->k] = NULL;
 		return rc;
 	}
-	s->args.queue = s->opened->view.queue;
-	s->args.queue_count = s->opened->view.queue_count;
-	s->args.host_queues = s->opened->view.host_queues;
+	s->args->queue = s->opened->view.queue;
+	s->args->queue_count = s->opened->view.queue_count;
+	s->args->host_queues = s->opened->view.host_queues;
 	return 0;
 }
 
@@ -160,11 +161,12 @@ static int reserve(struct resync *s, int *opens, struct gn_error *error)
 		return rc;
 	s->stale = (int)(turn >> s->k & 1);
 	*opens = s->stale && !r->set.member[s->k];
-	s->args.back.view = r->set.base.view;
-	s->args.back.member = s->k;
-	s->args.back.old = r->back.old;
-	s->args.back.buffer = r->back.buffer;
-	s->args.result = r->back.result;
+	s->args = &r->back.shared->args;
+	memset(s->args, 0, sizeof *s->args);
+	s->args->back.view = r->set.base.view;
+	s->args->back.member = s->k;
+	s->args->back.old = r->back.old;
+	s->args->back.buffer = r->back.buffer;
 	r->back.busy = 1;
 	r->back.member = s->k;
 	r->back.done = 0;
@@ -193,8 +195,8 @@ static int begin(struct resync *s, struct gn_error *error)
 	take_log(s->r);
 	s->opened = NULL; /* the set's from now on */
 	rc = step(s, GN_BACK_BEGINS, error);
-	return rc || !s->args.result->code ? rc
-	                                   : gn_error_set(error, s->args.result->code,
+	return rc || !s->args->result.code ? rc
+	                                   : gn_error_set(error, s->args->result.code,
 	                                                  "replica: member %u is not out of date", s->k + 1);
 }
 
@@ -202,7 +204,7 @@ static int begin(struct resync *s, struct gn_error *error)
 
 static int tell_failure(const struct resync *s, struct gn_error *error)
 {
-	const struct gn_store_status why = s->args.result->why;
+	const struct gn_store_status why = s->args->result.why;
 	const int code = why.code ? why.code : -GN_EIO;
 
 	return gn_error_set(error, code,
@@ -219,14 +221,14 @@ static int copy(struct resync *s, struct gn_error *error)
 	const uint64_t windows = (view->capacity_bytes + (1ull << log2) - 1) >> log2;
 	int rc = 0;
 
-	for (uint64_t w = 0; w < windows && !rc; w = s->args.end) {
-		s->args.first = w;
-		s->args.end = w + WINDOWS_AT_ONCE < windows ? w + WINDOWS_AT_ONCE : windows;
+	for (uint64_t w = 0; w < windows && !rc; w = s->args->end) {
+		s->args->first = w;
+		s->args->end = w + WINDOWS_AT_ONCE < windows ? w + WINDOWS_AT_ONCE : windows;
 		gn_replica_enter(s->r);
 		rc = step(s, GN_BACK_COPIES, error);
-		if (!rc && s->args.result->code)
+		if (!rc && s->args->result.code)
 			rc = tell_failure(s, error);
-		s->r->back.done = s->args.end < windows ? s->args.end << log2 : view->capacity_bytes;
+		s->r->back.done = s->args->end < windows ? s->args->end << log2 : view->capacity_bytes;
 		gn_replica_leave(s->r);
 	}
 	return rc;
@@ -261,7 +263,7 @@ static int end(struct resync *s, struct gn_error *error)
 	struct gn_replica *r = s->r;
 	int rc = step(s, s->stale ? GN_BACK_ENDS : GN_BACK_IS_SOUND, error);
 
-	if (!rc && s->args.result->code)
+	if (!rc && s->args->result.code)
 		rc = tell_failure(s, error);
 	if (rc)
 		return rc;
