@@ -74,6 +74,10 @@ replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/if (bad & gn__t
 replica|detail/store/replica.h|/ gn__replica_misses(const/,/^}/s/ .. !(ok & ~stale))/)/|a member comes back that alone has a write that failed
 replica|detail/store/replica_write.h|/ gn__replica_written(const/,/^}/s/(r->bad .. (uint32_t)r->turn)/r->bad/|what a stale member lacks is not logged
 replica|detail/store/replica.h|/ gn__replica_join(const/,/^}/s/all & ~(1u << simt_first_lane(all & ~before))/all/|no member is left
+replica|detail/store/replica_write.h|/ gn__replica_write_few(const/,/^}/s/} while (.*/} while (0);/|a write of a part of a block is not done again
+replica|detail/store/replica_write.h|/ gn__replica_gets_few(const/,/^}/s/return r->at > .*/return 0;/|the member that comes back never gets a part of a block
+replica|store/set/back.h|/ gn__back_window(const/,/^}/{/if (!simt_lane())/{N;/R2/d};s/^	if (simt_ballot(mask, .copied.*/	gn__back_moves_to(s, 2 * window + 1);\n&/}|a copy looks what is missed before it says that it is under way
+replica|store/set/back.h|/ gn__back_news(const/,/^}/s/news->stale = .*/news->stale = (uint32_t)(s->health->turn += news->bad \& ~(uint32_t)s->health->turn);/|the host's failure does not cancel a return
 replica|store/set/back.h|/ gn__back_window(const/,/^}/s/gn__back_moves_to(s, 2 . window + 1);/;/|nobody sees that a copy is under way
 replica|store/set/back.h|/ gn__back_begins(const/,/^}/s/(before >> GN__TURN_COUNT) + 1/before >> GN__TURN_COUNT/|nobody sees that a member comes back
 replica|store/set/back.h|/ gn__back_ends(const/,/^}/s/if (gn__turn_back(before) .*/if (0)/|a member is read that is out of use again

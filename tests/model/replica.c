@@ -90,7 +90,7 @@ enum {
 };
 
 /* What a thread does: something to one block or to two; or it puts a stale member back. */
-enum act { READ, WRITE, WRITE_TWO, WORD, BACK, ACTS };
+enum act { READ, WRITE, WRITE_TWO, WORD, BACK, HOST };
 
 struct step {
 	uint8_t act, at; /* a block, or a member */
@@ -103,13 +103,14 @@ struct trial {
 	uint64_t member[MOST_MEMBERS][MOST_BLOCKS * WORDS];
 	uint64_t buffer[MOST_BLOCKS * WORDS];
 	uint32_t missed, written;
-	uint64_t block[MOST_BLOCKS];  /* what each must be */
-	uint32_t unsure[MOST_BLOCKS]; /* 1: a write of it failed */
-	uint32_t busy[MOST_BLOCKS];   /* 1: it has a user */
+	uint64_t block[MOST_BLOCKS][WORDS]; /* of what value each word must be */
+	uint32_t unsure[MOST_BLOCKS];       /* 1: a write of it failed */
+	uint32_t busy[MOST_BLOCKS];         /* 1: it has a user */
 	struct step script[MOST_THREADS][MOST_STEPS];
 	uint32_t threads, steps, members, blocks;
 	uint32_t stale, weak; /* members that are stale at first; those that may fail */
 	uint32_t fails_percent, whole, window_log2;
+	uint32_t room;                /* 1: the host is at work */
 	uint32_t returning, put_back; /* 1: a thread puts a member back; how often that went well */
 	uint32_t finished;
 	uint64_t seed, random, failed;
@@ -186,7 +187,7 @@ SIMT_FN void end_use(struct trial *t, uint64_t first, uint64_t blocks)
 SIMT_FN int is_content(const struct trial *t, uint64_t block, const uint64_t *words)
 {
 	for (uint64_t k = 0; k < WORDS; k++)
-		if (words[k] != content_of(t->block[block], k))
+		if (words[k] != content_of(t->block[block][k], k))
 			return 0;
 	return 1;
 }
@@ -210,10 +211,10 @@ SIMT_FN void read_block(struct trial *t, uint64_t block, int few)
 		blame(t, "a block is not as it was written");
 }
 
-/* Write the first word as it is; the second must stay. */
-SIMT_FN void write_word(struct trial *t, uint64_t block)
+/* Write the first word; the second must stay. */
+SIMT_FN void write_word(struct trial *t, uint64_t block, uint64_t value)
 {
-	const uint64_t word = content_of(t->block[block], 0);
+	const uint64_t word = content_of(value, 0);
 	struct gn_store_status status;
 
 	if (t->unsure[block])
@@ -221,6 +222,18 @@ SIMT_FN void write_word(struct trial *t, uint64_t block)
 	status = gn_store_write_thread(&t->view, block << BLOCK_LOG2, &word, sizeof word);
 	check_status(t, status);
 	t->unsure[block] = status.code != 0;
+	t->block[block][0] = status.code ? t->block[block][0] : value;
+}
+
+SIMT_FN void wrote_blocks(struct trial *t, uint64_t first, uint64_t blocks, uint64_t value,
+                          struct gn_store_status status)
+{
+	check_status(t, status);
+	for (uint64_t k = first; k < first + blocks; k++) {
+		t->unsure[k] = status.code != 0;
+		for (uint64_t w = 0; w < WORDS && !status.code; w++)
+			t->block[k][w] = value;
+	}
 }
 
 SIMT_FN void write_blocks(struct trial *t, uint64_t first, uint64_t blocks, uint64_t value)
@@ -232,11 +245,48 @@ SIMT_FN void write_blocks(struct trial *t, uint64_t first, uint64_t blocks, uint
 	for (uint64_t k = 0; k < blocks * WORDS; k++)
 		bytes[k] = content_of(value, k);
 	status = gn_store_write_warp(&t->view, 1u << simt_lane(), 1, first << BLOCK_LOG2, bytes, length);
-	check_status(t, status);
-	for (uint64_t k = 0; k < blocks; k++) {
-		t->unsure[first + k] = status.code != 0;
-		t->block[first + k] = status.code ? t->block[first + k] : value;
-	}
+	wrote_blocks(t, first, blocks, value, status);
+}
+
+/* The host does one thing at a time, and copies nothing meanwhile. */
+SIMT_FN void enter(struct trial *t)
+{
+	while (simt_cas_acq_rel_dev_u32(&t->room, 0, 1))
+		simt_relax();
+}
+
+SIMT_FN void leave(struct trial *t)
+{
+	simt_store_release_dev_u32(&t->room, 0);
+}
+
+/* As the host of a GPU writes: by a copy of the health, and then it tells the device what has failed. */
+SIMT_FN void write_by_host(struct trial *t, uint64_t block, uint64_t value)
+{
+	struct gn_store_health copy = t->health;
+	struct gn_store_view view = t->view;
+	struct gn__replica_round r;
+	struct gn_back_news news;
+	uint64_t bytes[WORDS];
+	struct gn_store_status status;
+
+	view.health = &copy;
+	for (uint64_t k = 0; k < WORDS; k++)
+		bytes[k] = content_of(value, k);
+	gn__replica_round_begins(&view, &r);
+	for (uint32_t k = 0; k < t->members; k++)
+		if (gn__replica_gets(&r, k))
+			gn__replica_wrote(&view, &r, k,
+			                  gn__store_write_blocks(gn__set_member(&view, k), 1, 0, 1, 1,
+			                                         block << BLOCK_LOG2, bytes, sizeof bytes,
+			                                         0));
+	status = gn__replica_written(&view, &r, block << BLOCK_LOG2, sizeof bytes);
+	memset(&news, 0, sizeof news);
+	news.bad = r.bad, news.ok = r.ok;
+	gn__back_news(&t->view, &news);
+	if (r.bad && !(r.ok & ~news.stale))
+		status.code = -GN_EIO;
+	wrote_blocks(t, block, 1, value, status);
 }
 
 /* As the host does it, step by step. */
@@ -249,11 +299,16 @@ SIMT_FN void put_back(struct trial *t, uint32_t member)
 	if (t->returning)
 		return;
 	t->returning = 1;
+	enter(t);
 	status.code = gn__back_begins(&t->view, member);
+	leave(t);
 	if (status.code && gn__replica_stale(&t->view) >> member & 1 && !t->failed)
 		blame(t, "a stale member cannot be put back");
-	for (uint64_t w = 0; w < gn__back_windows(&t->view) && !status.code; w++)
+	for (uint64_t w = 0; w < gn__back_windows(&t->view) && !status.code; w++) {
+		enter(t);
 		status = gn__back_window(&b, w, &copied);
+		leave(t);
+	}
 	gn__back_is_sound(&t->view, member);
 	if (!status.code)
 		t->put_back += !gn__back_ends(&t->view, member);
@@ -273,8 +328,12 @@ SIMT_FN void do_step(struct trial *t, struct step s, uint64_t value)
 	if (s.act == READ)
 		read_block(t, first, value & 1);
 	else if (s.act == WORD)
-		write_word(t, first);
-	else
+		write_word(t, first, value);
+	else if (s.act == HOST) {
+		enter(t);
+		write_by_host(t, first, value);
+		leave(t);
+	} else
 		write_blocks(t, first, blocks, value);
 	end_use(t, first, blocks);
 }
@@ -319,7 +378,7 @@ SIMT_KERNEL(replica_trial, struct arguments)
 
 static void draw_trial(uint64_t seed)
 {
-	static const uint8_t acts[] = {READ, WRITE, WRITE, WRITE_TWO, WORD, BACK, BACK, BACK};
+	static const uint8_t acts[] = {READ, WRITE, WRITE_TWO, WORD, WORD, HOST, BACK, BACK, BACK};
 	struct trial *t = &the_trial;
 	uint64_t s = seed;
 
@@ -346,7 +405,7 @@ static void draw_trial(uint64_t seed)
 /* A script in words: an act's letter, and a block or a member, for each thread in turn. */
 static void take_script(const char *text, uint32_t threads, uint32_t steps)
 {
-	static const char letters[] = "rwWoB";
+	static const char letters[] = "rwWoBh";
 
 	for (uint32_t k = 0; k < threads * steps; k++, text += 2) {
 		struct step *step = &the_trial.script[k / steps][k % steps];
@@ -371,6 +430,9 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 	    {"two write two blocks", 3, 1, "w0o1B1", 2, 2, 2, 0, 0, 3},
 	    {"it comes back, and is read", 3, 1, "w0B1r0", 2, 1, 2, 0, 0, 3},
 	    {"the member fails again", 2, 2, "w0w0B1B1", 2, 1, 2, 2, 50, 4},
+	    {"two write a part", 2, 2, "o0o0B1r0", 2, 1, 2, 0, 0, 4},
+	    {"the host writes", 2, 2, "h0o0B1r0", 2, 1, 2, 0, 0, 4},
+	    {"the host finds that a member failed", 3, 1, "h0w0B1", 3, 1, 2, 5, 50, 3},
 	    {"the other fails", 2, 2, "w0r0B1B0", 2, 1, 2, 1, 50, 4},
 	    {"the other fails, and it comes back at the second try", 2, 2, "w0r0B1B1", 2, 1, 2, 1, 60, 4},
 	    {"a member fails and comes back", 2, 2, "w0w1B0B1", 3, 2, 0, 3, 50, 3},
@@ -439,7 +501,7 @@ static void reset(void *unused)
 	memset(t->busy, 0, sizeof t->busy);
 	t->random = t->seed;
 	t->failed = 0;
-	t->finished = t->returning = t->put_back = 0;
+	t->finished = t->returning = t->put_back = t->room = 0;
 	t->wrong = NULL;
 }
 
