@@ -5,7 +5,7 @@
  */
 #include "test_replica_support.h"
 
-enum { BYTES = 1 << 20, REGION = 4096, MEMBERS = 3, PAGE = 4096, WRITERS = 8 };
+enum { BYTES = 1 << 20, REGION = 4096, MEMBERS = 3, PAGE = 4096, PART = 512, PART_BYTES = 16, WRITERS = 8 };
 
 static void make_all(struct store_test *t)
 {
@@ -142,40 +142,45 @@ static void after_a_kill_what_was_put_back_is_not_lost(void **state)
 struct busy_job {
 	struct gn_store_view store;
 	char *buffer;    /* two pages a thread */
-	uint32_t *round; /* [page] what each was last written with */
+	uint32_t *round; /* [page][2] with what it was last written, and with what the part of it was */
 	uint32_t *stop;
 	uint32_t *wrong; /* [0] bytes that differ, [1] transfers that failed */
 	uint64_t pages;
 	uint32_t seed;
 };
 
-SIMT_FN uint32_t busy_differs(const char *page, uint64_t offset, uint32_t round)
+SIMT_FN int is_part(uint32_t k)
+{
+	return k >= PART && k < PART + PART_BYTES;
+}
+
+SIMT_FN uint32_t busy_differs(const char *page, uint64_t offset, const uint32_t *round)
 {
 	uint32_t differ = 0;
 
 	for (uint32_t k = 0; k < PAGE; k++)
-		differ += (unsigned char)page[k] != byte_of(offset + k, round);
+		differ += (unsigned char)page[k] != byte_of(offset + k, round[is_part(k)]);
 	return differ;
 }
 
-/* Write a page of this thread's own, or 16 bytes of it, and read it. */
+/* Write a page of this thread's own, or a part of it, and read it. */
 SIMT_FN void busy_turn(const struct busy_job *j, char *page, uint64_t at, uint32_t round, int few)
 {
 	const uint64_t offset = at * PAGE;
 	struct gn_store_status s;
 
-	round = few ? j->round[at] : round;
 	for (uint32_t k = 0; k < PAGE; k++)
 		page[k] = (char)byte_of(offset + k, round);
-	s = few ? gn_store_write_thread(&j->store, offset + 512, page + 512, 16)
+	s = few ? gn_store_write_thread(&j->store, offset + PART, page + PART, PART_BYTES)
 	        : gn_store_write_warp(&j->store, simt_active(), 1, offset, page, PAGE);
-	j->round[at] = round;
+	j->round[2 * at + 1] = round;
+	j->round[2 * at] = few ? j->round[2 * at] : round;
 	if (!s.code)
 		s = gn_store_read_warp(&j->store, simt_active(), 1, offset, page + PAGE, PAGE);
 	if (s.code)
 		simt_add_relaxed_dev_u32(&j->wrong[1], 1);
 	else
-		simt_add_relaxed_dev_u32(&j->wrong[0], busy_differs(page + PAGE, offset, round));
+		simt_add_relaxed_dev_u32(&j->wrong[0], busy_differs(page + PAGE, offset, &j->round[2 * at]));
 }
 
 SIMT_FN void busy(const struct busy_job *j)
@@ -207,7 +212,7 @@ static void busy_begin(struct busy_test *b, struct store_test *t, uint32_t seed)
 	b->job.pages = BYTES / PAGE;
 	b->job.seed = seed;
 	b->job.buffer = (char *)simt_alloc(t->machine, (size_t)2 * WRITERS * PAGE, SIMT_DEVICE);
-	b->job.round = (uint32_t *)simt_alloc(t->machine, BYTES / PAGE * 4, SIMT_PINNED);
+	b->job.round = (uint32_t *)simt_alloc(t->machine, BYTES / PAGE * 8, SIMT_PINNED);
 	b->job.stop = (uint32_t *)simt_alloc(t->machine, 4, SIMT_PINNED);
 	b->job.wrong = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED);
 	assert_non_null(b->job.buffer);
@@ -223,8 +228,10 @@ static void busy_end(struct busy_test *b, struct store_test *t)
 	assert_int_equal(simt_stream_wait(b->stream), 0);
 	assert_int_equal(b->job.wrong[0], 0);
 	assert_int_equal(b->job.wrong[1], 0);
-	for (uint64_t k = 0; k < b->job.pages; k++)
-		assert_content(t, k * PAGE, PAGE, b->job.round[k]);
+	for (uint64_t k = 0; k < b->job.pages; k++) {
+		assert_content(t, k * PAGE, PART, b->job.round[2 * k]);
+		assert_content(t, k * PAGE + PART, PART_BYTES, b->job.round[2 * k + 1]);
+	}
 	simt_stream_destroy(b->stream);
 	simt_free(t->machine, b->job.buffer);
 	simt_free(t->machine, b->job.round);
@@ -252,6 +259,15 @@ static void it_comes_back_while_kernels_write(void **state)
 }
 
 /* ---- failures ---- */
+
+static void await_out(struct store_test *t, int members)
+{
+	const uint64_t deadline = simt_clock_ns() + 60000000000u;
+
+	while (members_out(t) != members && simt_clock_ns() < deadline)
+		simt_relax();
+	assert_int_equal(members_out(t), members);
+}
 
 static struct gn_fault_plan plan;
 
@@ -281,8 +297,7 @@ static void a_member_that_fails_again_is_out_as_before(void **state)
 	make_all(t);
 	open_replica(t, MEMBERS, faults(4, 1, 20));
 	busy_begin(&b, t, 1);
-	while (!members_out(t))
-		simt_relax();
+	await_out(t, 1);
 	assert_int_equal(resync(t, 2), -GN_EIO);
 	assert_says(t, "member 3", "try again");
 	assert_int_equal(gn_store_get_member(t->store, 2, &member), 0);
