@@ -155,15 +155,16 @@ SIMT_FN int gn__replica_crossed(const struct gn_store_view *s, const struct gn__
 
 /*
  * Must a write that is well be done again? So it must if a member began to be put back since the write began:
- * that member may lack the bytes, or get old ones over them. A thread that knew of a stale member adds
- * instead of loads: then the copying begins after this, and sees what this thread has logged, or this thread
- * sees R1.
+ * that member may lack the bytes, or get old ones over them. A thread that knew of a stale member, or whose
+ * write failed at one, has logged the write and adds instead of loads: then the copying begins after this,
+ * and sees what this thread has logged, or this thread sees R1.
  */
 SIMT_FN int gn__replica_repeats(const struct gn_store_view *s, const struct gn__replica_round *r,
                                 uint64_t offset, uint64_t bytes)
 {
-	const uint64_t now = simt_unlikely((uint32_t)r->turn) ? simt_add_acq_rel_dev_u64(&s->health->turn, 0)
-	                                                      : simt_load_relaxed_dev_u64(&s->health->turn);
+	const uint64_t now = simt_unlikely((uint32_t)r->turn | r->bad)
+	                         ? simt_add_acq_rel_dev_u64(&s->health->turn, 0)
+	                         : simt_load_relaxed_dev_u64(&s->health->turn);
 
 	if (simt_unlikely((now ^ r->turn) >> GN__TURN_COUNT))
 		return 1;
