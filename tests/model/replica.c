@@ -304,7 +304,7 @@ SIMT_FN void put_back(struct trial *t, uint32_t member)
 	leave(t);
 	if (status.code && gn__replica_stale(&t->view) >> member & 1 && !t->failed)
 		blame(t, "a stale member cannot be put back");
-	for (uint64_t w = 0; w < gn__back_windows(&t->view) && !status.code; w++) {
+	for (uint64_t w = 0; w < gn__back_windows(&t->view, t->window_log2) && !status.code; w++) {
 		enter(t);
 		status = gn__back_window(&b, w, &copied);
 		leave(t);

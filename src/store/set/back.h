@@ -20,12 +20,10 @@ struct gn_back {
 	char *buffer;        /* a piece a lane */
 };
 
-/* Windows of the replica. */
-SIMT_FN uint64_t gn__back_windows(const struct gn_store_view *s)
+/* Windows of a replica; the host may not reach its health. */
+SIMT_FN uint64_t gn__back_windows(const struct gn_store_view *s, uint32_t window_log2)
 {
-	const uint32_t log2 = s->health->window_log2;
-
-	return (s->capacity_bytes + (1ull << log2) - 1) >> log2;
+	return (s->capacity_bytes + (1ull << window_log2) - 1) >> window_log2;
 }
 
 /*

@@ -27,9 +27,11 @@ SIMT_FN void tell_copy(struct gn_back_result *result, struct gn_store_status sta
 
 SIMT_FN void copy_windows(struct gn_back_args *a)
 {
+	const struct gn_back back = a->back; /* the warp's own: the arguments are far away */
+
 	for (uint64_t window = a->first; window < a->end; window++) {
 		uint32_t copied;
-		const struct gn_store_status status = gn__back_window(&a->back, window, &copied);
+		const struct gn_store_status status = gn__back_window(&back, window, &copied);
 
 		if (simt_ballot(simt_whole_warp(), status.code != 0)) {
 			tell_copy(&a->result, status);
@@ -60,9 +62,24 @@ SIMT_FN void do_step(struct gn_back_args *a)
 		gn__back_news(s, &a->news);
 }
 
+/* The whole warp: wait until the host lets it do its step. Returns 0 if the host has called it off. */
+SIMT_FN int may_go(const struct gn_back_launch *l)
+{
+	const uint64_t waits = 2 * l->number;
+	uint64_t go = waits + 1;
+
+	if (!simt_lane() && l->number) {
+		simt_store_release_sys_u64(&l->shared->started, l->number);
+		while ((go = simt_load_acquire_sys_u64(&l->shared->go)) == waits)
+			simt_relax();
+	}
+	return !simt_ballot(simt_whole_warp(), go != waits + 1);
+}
+
 SIMT_FN void gn_back_do(const struct gn_back_launch *l)
 {
-	do_step(&l->shared->args);
+	if (may_go(l))
+		do_step(&l->shared->args);
 }
 SIMT_KERNEL(gn_back_do, struct gn_back_launch)
 

@@ -27,14 +27,20 @@ struct gn_back_args {
 	struct gn_back_result result;
 };
 
-/* What the host and the warp share, in pinned memory. */
+/*
+ * What the host and the warp share, in pinned memory. A launch starts when the program's kernels leave room
+ * for it. The host must hold up nobody meanwhile, so it launches first, and lets the warp do its step when it
+ * runs; or it calls the launch off, which then does nothing whenever it starts.
+ */
 struct gn_back_shared {
+	uint64_t started; /* number of the last launch that began to run */
+	uint64_t go;      /* 2 N: launch N waits; 2 N + 1: it does its step; more: it is called off */
 	struct gn_back_args args;
 };
 
 struct gn_back_launch {
 	struct gn_back_shared *shared;
-	uint64_t number;
+	uint64_t number; /* from 1; 0: it does its step at once */
 };
 
 SIMT_KERNEL_DECLARE(gn_back_do); /* one warp of one block */

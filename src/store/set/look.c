@@ -29,7 +29,7 @@ static int tell_device(const struct gn_replica *r, const struct gn_replica_look 
 {
 	struct gn_back_shared *shared = r->news;
 	const struct gn_back_launch launch = {shared, 0};
-	const struct simt_grid grid = {1, 32, 0};
+	const struct simt_grid grid = {1, r->lanes, 0};
 	struct gn_back_args *a = &shared->args;
 
 	memset(a, 0, sizeof *a);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct gn_replica *replica_of(struct gn_store *store)
 {
@@ -20,6 +21,22 @@ void gn_replica_enter(const struct gn_replica *r)
 	pthread_mutex_lock(&mine->door);
 	pthread_mutex_lock(&mine->room);
 	pthread_mutex_unlock(&mine->door);
+}
+
+int gn_replica_enter_soon(const struct gn_replica *r)
+{
+	struct gn_replica *mine = (struct gn_replica *)(uintptr_t)r;
+	struct timespec until;
+	int rc;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += until.tv_nsec >= 900000000;
+	until.tv_nsec = (until.tv_nsec + 100000000) % 1000000000;
+	if (pthread_mutex_timedlock(&mine->door, &until))
+		return -GN_EBUSY;
+	rc = pthread_mutex_timedlock(&mine->room, &until) ? -GN_EBUSY : 0;
+	pthread_mutex_unlock(&mine->door);
+	return rc;
 }
 
 void gn_replica_leave(const struct gn_replica *r)

@@ -273,7 +273,8 @@ static void choose_windows(struct gn_replica *r, struct gn_store_health *health)
 	uint32_t width;
 
 	simt_describe(r->set.base.machine, &info);
-	width = r->is_cuda ? info.warp_width : 1;
+	r->lanes = info.warp_width;
+	width = r->is_cuda ? r->lanes : 1;
 	health->piece_log2 = GN_BACK_PIECE_MOST_LOG2;
 	while (1u << health->piece_log2 > r->set.base.view.transfer_bytes)
 		health->piece_log2--;

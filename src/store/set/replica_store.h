@@ -16,6 +16,7 @@ struct gn_replica_back {
 	/* Made when they are first needed, and kept: freeing may wait for the whole device. */
 	struct simt_stream *stream; /* on cuda */
 	struct gn_back_shared *shared;
+	uint64_t launches;
 	char *buffer;
 	uint32_t *old; /* the log's regions, where kernels do not reach the log; pinned */
 };
@@ -33,6 +34,7 @@ struct gn_replica {
 	int kind[GN_SET_MOST];                     /* how a member is stale, if it is: enum of state.h */
 	struct gn_store_member about[GN_SET_MOST]; /* as it was when the replica was opened */
 	uint32_t window_log2;                      /* as in the health */
+	uint32_t lanes;                            /* of a warp */
 	uint64_t size;                             /* that is used of each member by size=; 0: all */
 	struct gn_store_options options;           /* of members that are opened later */
 	/* The host's calls beside a resync come one at a time, in turn: who holds the door is next. */
@@ -43,6 +45,9 @@ struct gn_replica {
 /* gn_replica_enter, gn_replica_leave - around what the host does with the members. */
 void gn_replica_enter(const struct gn_replica *r);
 void gn_replica_leave(const struct gn_replica *r);
+
+/* gn_replica_enter_soon - the same, or give up after a tenth of a second. Returns 0 or -GN_EBUSY. */
+int gn_replica_enter_soon(const struct gn_replica *r);
 
 /* gn_replica_resync - gn_store_resync. */
 int gn_replica_resync(struct gn_store *store, unsigned k, struct gn_error *error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOWS_AT_ONCE = 32 };
+enum { PIECES_AT_ONCE = 32 };
 
 /* One call of gn_store_resync. */
 struct resync {
@@ -19,13 +19,86 @@ struct resync {
 
 /* ---- steps on the machine ---- */
 
-/* On the cpu machine by this thread: its workers may all be busy as long as the program's kernels run. */
+/*
+ * On cuda a warp does the steps, and the host is in the room only while one runs. On the cpu machine this
+ * thread does them, because the workers may all be busy as long as the program's kernels run.
+ */
+static int machine_failed(const struct gn_replica *r, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
+	                    simt_stream_message(r->back.stream));
+}
+
+/* The last launch does nothing any more, if it did nothing yet. */
+static void call_off(const struct gn_replica *r)
+{
+	simt_store_release_sys_u64(&r->back.shared->go, 2 * r->back.launches + 2);
+}
+
+/* Launch a warp and wait until it runs. */
+static int start_warp(struct gn_replica *r, struct gn_error *error)
+{
+	const struct gn_back_launch launch = {r->back.shared, ++r->back.launches};
+	const struct simt_grid grid = {1, r->lanes, 0};
+	const uint64_t deadline = simt_clock_ns() + r->set.base.view.timeout_ns;
+
+	simt_store_release_sys_u64(&launch.shared->go, 2 * launch.number);
+	if (simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch))
+		return machine_failed(r, error);
+	while (simt_load_acquire_sys_u64(&launch.shared->started) != launch.number) {
+		if (simt_clock_ns() > deadline) {
+			call_off(r);
+			return gn_error_set(error, -GN_EBUSY,
+			                    "replica: the program's kernels leave no room for a warp; launch "
+			                    "fewer blocks, or try again when a kernel has ended");
+		}
+		simt_relax();
+	}
+	return 0;
+}
+
+/*
+ * Enter with a warp that runs. Who is in the room may wait for kernels, and they for the warp's place: so the
+ * warp does not wait for the room for long.
+ */
+static int enter(struct gn_replica *r, struct gn_error *error)
+{
+	int rc;
+
+	if (!r->is_cuda) {
+		gn_replica_enter(r);
+		return 0;
+	}
+	for (;;) {
+		rc = start_warp(r, error);
+		if (rc || !gn_replica_enter_soon(r))
+			return rc;
+		call_off(r);
+	}
+}
+
+/* The member is written by now, so wait for room as long as it takes; nobody else waits for this. */
+static int enter_again(struct gn_replica *r, struct gn_error *error)
+{
+	int rc;
+
+	while ((rc = enter(r, NULL)) == -GN_EBUSY)
+		if (simt_stream_wait(r->back.stream))
+			break;
+	return rc ? machine_failed(r, error) : 0;
+}
+
+static void leave(struct gn_replica *r)
+{
+	if (r->is_cuda)
+		call_off(r);
+	gn_replica_leave(r);
+}
+
+/* In the room, once. */
 static int step(struct resync *s, enum gn_back_step step, struct gn_error *error)
 {
 	const struct gn_replica *r = s->r;
-	const struct gn_back_launch launch = {r->back.shared, 0};
-	const struct simt_grid grid = {1, 32, 0};
-	int rc;
 
 	s->args->step = step;
 	memset(&s->args->result, 0, sizeof s->args->result);
@@ -33,12 +106,8 @@ static int step(struct resync *s, enum gn_back_step step, struct gn_error *error
 		gn_back_do_on_host(s->args);
 		return 0;
 	}
-	rc = simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch);
-	if (!rc)
-		rc = simt_stream_wait(r->back.stream);
-	return rc ? gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                         simt_stream_message(r->back.stream))
-	          : 0;
+	simt_store_release_sys_u64(&r->back.shared->go, 2 * r->back.launches + 1);
+	return simt_stream_wait(r->back.stream) ? machine_failed(r, error) : 0;
 }
 
 void gn_replica_back_free(struct gn_replica *r)
@@ -55,12 +124,15 @@ static int make(struct gn_replica *r, struct gn_error *error)
 {
 	struct simt_machine *machine = r->set.base.machine;
 	struct gn_replica_back *b = &r->back;
-	const size_t bytes = (size_t)(r->is_cuda ? 32 : 1) << GN_BACK_PIECE_MOST_LOG2;
+	const size_t bytes = (size_t)(r->is_cuda ? r->lanes : 1) << GN_BACK_PIECE_MOST_LOG2;
 
 	if (!b->buffer)
 		b->buffer = (char *)simt_alloc(machine, bytes, SIMT_DEVICE);
-	if (!b->shared)
+	if (!b->shared) {
 		b->shared = (struct gn_back_shared *)simt_alloc(machine, sizeof *b->shared, SIMT_PINNED);
+		if (b->shared)
+			memset(b->shared, 0, sizeof *b->shared);
+	}
 	if (r->maps && !b->old)
 		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED);
 	if (!b->buffer || !b->shared || (r->maps && !b->old))
@@ -214,22 +286,33 @@ static int tell_failure(const struct resync *s, struct gn_error *error)
 	                    why.device ? ", " : "", why.device ? gn_nvme_status_text(why.device) : "");
 }
 
+static int copy_some(struct resync *s, uint64_t first, uint64_t end, struct gn_error *error)
+{
+	const uint64_t capacity = s->r->set.base.view.capacity_bytes, past = end << s->r->window_log2;
+	int rc = enter_again(s->r, error);
+
+	if (rc)
+		return rc;
+	s->args->first = first;
+	s->args->end = end;
+	rc = step(s, GN_BACK_COPIES, error);
+	if (!rc && s->args->result.code)
+		rc = tell_failure(s, error);
+	s->r->back.done = past < capacity ? past : capacity;
+	leave(s->r);
+	return rc;
+}
+
 static int copy(struct resync *s, struct gn_error *error)
 {
-	const struct gn_store_view *view = &s->r->set.base.view;
-	const uint32_t log2 = s->r->window_log2;
-	const uint64_t windows = (view->capacity_bytes + (1ull << log2) - 1) >> log2;
+	const uint64_t windows = gn__back_windows(&s->r->set.base.view, s->r->window_log2);
+	const uint64_t most = s->r->is_cuda ? 1 : PIECES_AT_ONCE; /* windows; on cuda one has 32 pieces */
+	uint64_t end;
 	int rc = 0;
 
-	for (uint64_t w = 0; w < windows && !rc; w = s->args->end) {
-		s->args->first = w;
-		s->args->end = w + WINDOWS_AT_ONCE < windows ? w + WINDOWS_AT_ONCE : windows;
-		gn_replica_enter(s->r);
-		rc = step(s, GN_BACK_COPIES, error);
-		if (!rc && s->args->result.code)
-			rc = tell_failure(s, error);
-		s->r->back.done = s->args->end < windows ? s->args->end << log2 : view->capacity_bytes;
-		gn_replica_leave(s->r);
+	for (uint64_t w = 0; w < windows && !rc; w = end) {
+		end = w + most < windows ? w + most : windows;
+		rc = copy_some(s, w, end, error);
 	}
 	return rc;
 }
@@ -275,23 +358,57 @@ static int end(struct resync *s, struct gn_error *error)
 	return rc ? rc : check_use(s, error);
 }
 
+/* Before the member is touched: is there room for a warp? */
+static int try_room(struct gn_replica *r, struct gn_error *error)
+{
+	const int rc = r->is_cuda ? start_warp(r, error) : 0;
+
+	if (r->is_cuda)
+		call_off(r);
+	return rc;
+}
+
+static int open_later(struct resync *s, struct gn_error *error)
+{
+	const int rc = try_room(s->r, error);
+
+	return rc ? rc : gn_set_open_later(&s->r->set, s->k, &s->r->options, &s->opened, error);
+}
+
+/* Begin, and copy. */
+static int bring(struct resync *s, struct gn_error *error)
+{
+	int rc = enter(s->r, error);
+
+	if (rc)
+		return rc;
+	rc = begin(s, error);
+	leave(s->r);
+	return rc ? rc : copy(s, error);
+}
+
+static int finish(struct resync *s, struct gn_error *error)
+{
+	int rc = s->stale ? enter_again(s->r, error) : enter(s->r, error);
+
+	if (rc)
+		return rc;
+	rc = end(s, error);
+	leave(s->r);
+	return rc;
+}
+
 static int run(struct resync *s, int opens, struct gn_error *error)
 {
-	struct gn_replica *r = s->r;
-	int rc = opens ? gn_set_open_later(&r->set, s->k, &r->options, &s->opened, error) : 0;
+	int rc = opens ? open_later(s, error) : 0;
 
-	if (!rc && s->stale) {
-		gn_replica_enter(r);
-		rc = begin(s, error);
-		gn_replica_leave(r);
-		if (!rc)
-			rc = copy(s, error);
-	}
-	gn_replica_enter(r);
+	if (!rc && s->stale)
+		rc = bring(s, error);
 	if (!rc)
-		rc = end(s, error);
-	r->back.busy = 0;
-	gn_replica_leave(r);
+		rc = finish(s, error);
+	gn_replica_enter(s->r);
+	s->r->back.busy = 0;
+	gn_replica_leave(s->r);
 	gn_store_close(s->opened);
 	return rc;
 }
