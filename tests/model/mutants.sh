@@ -76,12 +76,12 @@ replica|detail/store/replica_write.h|/ gn__replica_written(const/,/^}/s/(r->bad 
 replica|detail/store/replica.h|/ gn__replica_join(const/,/^}/s/all & ~(1u << simt_first_lane(all & ~before))/all/|no member is left
 replica|detail/store/replica_write.h|/ gn__replica_write_few(const/,/^}/s/} while (.*/} while (0);/|a write of a part of a block is not done again
 replica|detail/store/replica_write.h|/ gn__replica_gets_few(const/,/^}/s/return r->at > .*/return 0;/|the member that comes back never gets a part of a block
-replica|store/set/back.h|/ gn__back_window(const/,/^}/{/if (!simt_lane())/{N;/R2/d};s/^	if (simt_ballot(mask, .copied.*/	gn__back_moves_to(s, 2 * window + 1);\n&/}|a copy looks what is missed before it says that it is under way
+replica|store/set/back.h|/ gn__back_window(const/,/^}/{/if (!simt_lane())/{N;/R2/d};s/^	if (simt_ballot(mask, c->bytes.*/	gn__back_moves_to(s, 2 * window + 1);\n&/}|a copy looks what is missed before it says that it is under way
 replica|store/set/back.h|/ gn__back_news(const/,/^}/s/news->stale = .*/news->stale = (uint32_t)(s->health->turn += news->bad \& ~(uint32_t)s->health->turn);/|the host's failure does not cancel a return
 replica|store/set/back.h|/ gn__back_window(const/,/^}/s/gn__back_moves_to(s, 2 . window + 1);/;/|nobody sees that a copy is under way
 replica|store/set/back.h|/ gn__back_begins(const/,/^}/s/(before >> GN__TURN_COUNT) + 1/before >> GN__TURN_COUNT/|nobody sees that a member comes back
 replica|store/set/back.h|/ gn__back_ends(const/,/^}/s/if (gn__turn_back(before) .*/if (0)/|a member is read that is out of use again
-replica|store/set/back.h|/ gn__back_copies(const/,/^}/s/wants = wants && !status.code;/;/;s/return wants ? written : status;/return written;/|what could not be read is copied
+replica|store/set/back.h|/ gn__back_copies(const/,/^}/s/wants = wants && !read.code;/;/|what could not be read is copied
 replica|store/set/back.h|/ gn__back_span(const/,/^}/s/from = from < at ? from : at;/from = at;/|of a piece the last region alone is copied
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END

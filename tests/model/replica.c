@@ -293,24 +293,25 @@ SIMT_FN void write_by_host(struct trial *t, uint64_t block, uint64_t value)
 SIMT_FN void put_back(struct trial *t, uint32_t member)
 {
 	struct gn_back b = {t->view, member, t->whole, 0, (char *)t->buffer};
-	struct gn_store_status status = {0, 0};
-	uint32_t copied;
+	struct gn_back_copy copy = {0, GN_BACK_COPIED, {0, 0}};
+	int rc;
 
 	if (t->returning)
 		return;
 	t->returning = 1;
 	enter(t);
-	status.code = gn__back_begins(&t->view, member);
+	rc = gn__back_begins(&t->view, member);
 	leave(t);
-	if (status.code && gn__replica_stale(&t->view) >> member & 1 && !t->failed)
+	if (rc && gn__replica_stale(&t->view) >> member & 1 && !t->failed)
 		blame(t, "a stale member cannot be put back");
-	for (uint64_t w = 0; w < gn__back_windows(&t->view, t->window_log2) && !status.code; w++) {
+	for (uint64_t w = 0; w < gn__back_windows(&t->view, t->window_log2) && !rc; w++) {
 		enter(t);
-		status = gn__back_window(&b, w, &copied);
+		gn__back_window(&b, w, &copy);
 		leave(t);
+		rc = copy.end != GN_BACK_COPIED;
 	}
 	gn__back_is_sound(&t->view, member);
-	if (!status.code)
+	if (!rc)
 		t->put_back += !gn__back_ends(&t->view, member);
 	t->returning = 0;
 }

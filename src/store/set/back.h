@@ -74,13 +74,6 @@ SIMT_FN void gn__back_is_sound(const struct gn_store_view *s, uint32_t member)
 	}
 }
 
-/* The member is written no more. */
-SIMT_FN void gn__back_fails(const struct gn_store_view *s, uint32_t member, struct gn_store_status why)
-{
-	gn__replica_note(s, member, why);
-	gn__replica_misses(s, 1u << member, ~0u);
-}
-
 /* What the host has found out of members, and tells the device. */
 struct gn_back_news {
 	uint32_t failed;  /* members that failed a read */
@@ -142,53 +135,72 @@ SIMT_FN void gn__back_moves_to(const struct gn_store_view *s, uint64_t at)
 	simt_add_acq_rel_dev_u64(&s->health->at, at - simt_load_relaxed_dev_u64(&s->health->at));
 }
 
+/* What became of a lane's copy. */
+enum gn_back_end { GN_BACK_COPIED, GN_BACK_CANCELLED, GN_BACK_NOT_READ, GN_BACK_NOT_WRITTEN };
+
+struct gn_back_copy {
+	uint32_t bytes;
+	enum gn_back_end end;
+	struct gn_store_status status;
+};
+
 /*
- * Read a lane's bytes from the members that have them, and write them to the one that has not. -GN_EAGAIN: it
+ * Read a lane's bytes from the members that have them, and write them to the one that has not. Cancelled: it
  * is not put back any longer.
  */
-SIMT_FN struct gn_store_status gn__back_copies(const struct gn_back *b, uint32_t mask, int wants,
-                                               uint64_t offset, uint32_t bytes)
+SIMT_FN void gn__back_copies(const struct gn_back *b, uint32_t mask, uint64_t offset, struct gn_back_copy *c)
 {
 	const struct gn_store_view *s = &b->view;
 	char *buffer = b->buffer + ((size_t)simt_lane() << s->health->piece_log2);
-	const struct gn_store_status ended = {-GN_EAGAIN, 0};
-	struct gn_store_status status, written;
+	struct gn_store_status read, written;
+	int wants = c->bytes != 0;
 
-	if (simt_ballot(mask, gn__turn_back(simt_load_relaxed_dev_u64(&s->health->turn)) != 1u << b->member))
-		return ended;
-	status = gn__replica_read(s, mask, wants, offset, buffer, bytes);
-	wants = wants && !status.code;
+	if (simt_ballot(mask,
+	                gn__turn_back(simt_load_relaxed_dev_u64(&s->health->turn)) != 1u << b->member)) {
+		c->end = GN_BACK_CANCELLED;
+		return;
+	}
+	read = gn__replica_read(s, mask, wants, offset, buffer, c->bytes);
+	wants = wants && !read.code;
 	written = gn__store_write_blocks(gn__set_member(s, b->member), gn__set_queues(s), gn__set_mine(s),
-	                                 mask, wants, offset, buffer, bytes, gn__replica_timeout(s));
-	return wants ? written : status;
+	                                 mask, wants, offset, buffer, c->bytes, gn__replica_timeout(s));
+	c->status = wants ? written : read;
+	if (c->status.code)
+		c->end = wants ? GN_BACK_NOT_WRITTEN : GN_BACK_NOT_READ;
+}
+
+/* The member is written no more. If it failed itself, why is kept; who could not be read has its own. */
+SIMT_FN void gn__back_fails(const struct gn_store_view *s, uint32_t member, const struct gn_back_copy *c)
+{
+	if (c->end == GN_BACK_NOT_WRITTEN)
+		gn__replica_note(s, member, c->status);
+	gn__replica_misses(s, 1u << member, ~0u);
 }
 
 /*
- * Collective over a whole warp: copy what the member lacks of a window. Returns each lane's own status,
- * -GN_EAGAIN if the member is not put back any longer, and in *copied the lane's bytes. The window's `at`
- * lets threads see that a copy is under way, before it looks what the member lacks: R2; and that it has
- * ended, after it has written: R3.
+ * Collective over a whole warp: copy what the member lacks of a window. Each lane learns of its own piece in
+ * *c. The window's `at` lets threads see that a copy is under way, before it looks what the member lacks: R2;
+ * and that it has ended, after it has written: R3.
  */
-SIMT_FN struct gn_store_status gn__back_window(const struct gn_back *b, uint64_t window, uint32_t *copied)
+SIMT_FN void gn__back_window(const struct gn_back *b, uint64_t window, struct gn_back_copy *c)
 {
 	const struct gn_store_view *s = &b->view;
 	const uint32_t mask = simt_whole_warp(), piece = s->health->piece_log2;
 	uint64_t offset = (window << s->health->window_log2) + ((uint64_t)simt_lane() << piece);
 	const uint64_t next = offset + (1ull << piece);
-	struct gn_store_status status = {0, 0};
 
+	memset(c, 0, sizeof *c);
 	if (!simt_lane())
 		gn__back_moves_to(s, 2 * window + 1); /* R2 */
 	simt_warp_sync(mask);
-	*copied = gn__back_span(b, &offset, next < s->capacity_bytes ? next : s->capacity_bytes);
-	if (simt_ballot(mask, *copied != 0))
-		status = gn__back_copies(b, mask, *copied != 0, offset, *copied);
-	if (*copied && status.code && status.code != -GN_EAGAIN)
-		gn__back_fails(s, b->member, status);
+	c->bytes = gn__back_span(b, &offset, next < s->capacity_bytes ? next : s->capacity_bytes);
+	if (simt_ballot(mask, c->bytes != 0))
+		gn__back_copies(b, mask, offset, c);
+	if (c->status.code)
+		gn__back_fails(s, b->member, c);
 	simt_warp_sync(mask);
 	if (!simt_lane())
 		gn__back_moves_to(s, 2 * window + 2); /* R3 */
-	return status;
 }
 
 #endif

@@ -13,16 +13,16 @@ SIMT_FN void take_queues(const struct gn_back_args *a)
 		to[s->queue_count + k] = a->queue[k < a->host_queues ? a->queue_count + k : 0];
 }
 
-/* Lanes may fail differently: the first one's status is told. */
-SIMT_FN void tell_copy(struct gn_back_result *result, struct gn_store_status status)
+/* Lanes may end differently: the first one of those that failed is told. */
+SIMT_FN void tell_copy(struct gn_back_result *result, uint32_t ended, const struct gn_back_copy *c)
 {
-	const uint32_t failed = simt_ballot(simt_whole_warp(), status.code && status.code != -GN_EAGAIN);
+	const uint32_t failed = simt_ballot(simt_whole_warp(), c->status.code != 0);
 
-	if (failed ? simt_lane() == simt_first_lane(failed) : !simt_lane()) {
-		if (failed)
-			result->why = status;
-		result->code = -GN_EIO;
-	}
+	if (simt_lane() != simt_first_lane(failed ? failed : ended))
+		return;
+	result->why = c->status;
+	result->end = c->end;
+	result->code = -GN_EIO;
 }
 
 SIMT_FN void copy_windows(struct gn_back_args *a)
@@ -30,11 +30,13 @@ SIMT_FN void copy_windows(struct gn_back_args *a)
 	const struct gn_back back = a->back; /* the warp's own: the arguments are far away */
 
 	for (uint64_t window = a->first; window < a->end; window++) {
-		uint32_t copied;
-		const struct gn_store_status status = gn__back_window(&back, window, &copied);
+		struct gn_back_copy c;
+		uint32_t ended;
 
-		if (simt_ballot(simt_whole_warp(), status.code != 0)) {
-			tell_copy(&a->result, status);
+		gn__back_window(&back, window, &c);
+		ended = simt_ballot(simt_whole_warp(), c.end != GN_BACK_COPIED);
+		if (ended) {
+			tell_copy(&a->result, ended, &c);
 			return;
 		}
 	}

@@ -12,8 +12,8 @@ enum { GN_BACK_PIECE_MOST_LOG2 = 16 };
 /* What a step did; zeroed before it. */
 struct gn_back_result {
 	int32_t code;
-	uint32_t reserved;
-	struct gn_store_status why; /* of a copy that failed */
+	uint32_t end;               /* of a copy: enum gn_back_end */
+	struct gn_store_status why; /* if it could not be read or not be written */
 };
 
 struct gn_back_args {

@@ -338,6 +338,23 @@ static void tell_failure(const struct gn_replica_look *l, unsigned k, struct gn_
 	         member->why.device ? gn_nvme_status_text(member->why.device) : "");
 }
 
+/* It did not fail: a resync of it did. */
+static void tell_stale(struct gn_store_member *member)
+{
+	member->use = GN_MEMBER_STALE;
+	member->why.code = -GN_EBADMSG;
+	snprintf(member->text, sizeof member->text,
+	         "out of date: it was not put back; gn_store_resync or grapnel store rebuild mends it");
+}
+
+static void tell_out(const struct gn_replica_look *l, unsigned k, struct gn_store_member *member)
+{
+	if (simt_load_relaxed_dev_u32((const uint32_t *)&l->view.health->why[k].code))
+		tell_failure(l, k, member);
+	else
+		tell_stale(member);
+}
+
 static void tell_return(const struct gn_replica *r, struct gn_store_member *member)
 {
 	member->use = GN_MEMBER_RETURNING;
@@ -359,7 +376,7 @@ static int replica_member(const struct gn_store *store, unsigned k, struct gn_st
 		tell_return(r, member);
 	else if (member->use == GN_MEMBER_USED && !gn_replica_look_begin(r, &l, NULL) &&
 	         gn__replica_out(&l.view) >> k & 1)
-		tell_failure(&l, k, member);
+		tell_out(&l, k, member);
 	gn_replica_leave(r);
 	return 0;
 }

@@ -129,7 +129,7 @@ static void leave_out_another(struct gn_replica *r, unsigned k)
 	if (!gn_replica_open_count(r))
 		memset(&r->set.base.view, 0, sizeof r->set.base.view); /* it was that of this member */
 	leave_out(r, k, GN_MEMBER_STALE, -GN_EBADMSG,
-	          "another file or drive than it was; grapnel store rebuild mends it");
+	          "another file or drive than it was; gn_store_resync or grapnel store rebuild mends it");
 }
 
 static int open_member(struct gn_replica *r, unsigned k, const struct gn_store_options *options,
@@ -139,7 +139,8 @@ static int open_member(struct gn_replica *r, unsigned k, const struct gn_store_o
 	int rc;
 
 	if (r->path && r->state.stale[k]) {
-		leave_out(r, k, GN_MEMBER_STALE, -GN_EBADMSG, "out of date; grapnel store rebuild mends it");
+		leave_out(r, k, GN_MEMBER_STALE, -GN_EBADMSG,
+		          "out of date; gn_store_resync or grapnel store rebuild mends it");
 		return 0;
 	}
 	if (r->path && r->state.open && gn_replica_open_count(r)) {

@@ -180,6 +180,7 @@ static int take(struct resync *s, struct gn_error *error)
 		r->set.member[s->k] = NULL;
 		return rc;
 	}
+	memset(&r->about[s->k], 0, sizeof r->about[s->k]); /* it is open: from here on the health tells */
 	s->args->queue = s->opened->view.queue;
 	s->args->queue_count = s->opened->view.queue_count;
 	s->args->host_queues = s->opened->view.host_queues;
@@ -207,15 +208,20 @@ static int check_flush(struct resync *s, struct gn_error *error)
 
 static int refuse_busy(struct gn_replica *r, struct gn_error *error)
 {
-	if (r->set.base.view.read_only)
-		return gn_error_set(
-		    error, -GN_EROFS,
-		    "replica: a member that is put back is written; open the replica without ro");
-	if (r->back.busy)
-		return gn_error_set(error, -GN_EBUSY,
-		                    "replica: member %u is being put back; wait until that has ended",
-		                    r->back.member + 1);
-	return 0;
+	return r->back.busy ? gn_error_set(error, -GN_EBUSY,
+	                                   "replica: member %u is being put back; wait until that has ended",
+	                                   r->back.member + 1)
+	                    : 0;
+}
+
+static int refuse_read_only(const struct resync *s, struct gn_error *error)
+{
+	return s->stale && s->r->set.base.view.read_only
+	           ? gn_error_set(error, -GN_EROFS,
+	                          "replica: member %u is out of date, and a member that is put back is "
+	                          "written; open the replica without ro",
+	                          s->k + 1)
+	           : 0;
 }
 
 /* In the room: see what is to be done, and keep other calls out. */
@@ -227,11 +233,13 @@ static int reserve(struct resync *s, int *opens, struct gn_error *error)
 
 	if (!rc)
 		rc = gn_replica_turn(r, &turn, error);
+	s->stale = !rc && turn >> s->k & 1;
+	if (!rc)
+		rc = refuse_read_only(s, error);
 	if (!rc)
 		rc = make(r, error);
 	if (rc)
 		return rc;
-	s->stale = (int)(turn >> s->k & 1);
 	*opens = s->stale && !r->set.member[s->k];
 	s->args = &r->back.shared->args;
 	memset(s->args, 0, sizeof *s->args);
@@ -274,16 +282,36 @@ static int begin(struct resync *s, struct gn_error *error)
 
 /* ---- copying ---- */
 
+/* Another write failed; or the copying had to end for one. */
+static int tell_cancelled(const struct resync *s, struct gn_error *error)
+{
+	return gn_error_set(
+	    error, -GN_EIO,
+	    "replica: member %u (%s) is out of use again: a write failed meanwhile, at it or at "
+	    "the others; mend what gn_store_get_member names, and try again",
+	    s->k + 1, s->r->set.uri[s->k]);
+}
+
 static int tell_failure(const struct resync *s, struct gn_error *error)
 {
-	const struct gn_store_status why = s->args->result.why;
-	const int code = why.code ? why.code : -GN_EIO;
+	const struct gn_back_result *result = &s->args->result;
+	const struct gn_store_status why = result->why;
+	const char *name = gn_error_name(why.code), *comma = why.device ? ", " : "";
+	const char *text = why.device ? gn_nvme_status_text(why.device) : "";
+	const char *uri = s->r->set.uri[s->k];
 
-	return gn_error_set(error, code,
-	                    "replica: member %u (%s) is out of use again: %s%s%s; mend it and try again",
-	                    s->k + 1, s->r->set.uri[s->k],
-	                    why.code ? gn_error_name(why.code) : "a write to it failed meanwhile",
-	                    why.device ? ", " : "", why.device ? gn_nvme_status_text(why.device) : "");
+	if (result->end == GN_BACK_NOT_READ)
+		return gn_error_set(error, why.code,
+		                    "replica: member %u (%s) is as it was: no other member could be read: "
+		                    "%s%s%s; mend those that gn_store_get_member names, and try again",
+		                    s->k + 1, uri, name, comma, text);
+	if (result->end != GN_BACK_NOT_WRITTEN)
+		return tell_cancelled(s, error);
+	return gn_error_set(error, why.code, "replica: member %u (%s) is out of use again: %s%s%s; %s",
+	                    s->k + 1, uri, name, comma, text,
+	                    why.code == -GN_EBUSY
+	                        ? "a write to it timed out and may still land; try again when that has ended"
+	                        : "mend it and try again");
 }
 
 static int copy_some(struct resync *s, uint64_t first, uint64_t end, struct gn_error *error)
@@ -319,42 +347,37 @@ static int copy(struct resync *s, struct gn_error *error)
 
 /* ---- the end ---- */
 
-/* The flush, by which the state gets the member, may fail at the member: then it is stale, as it was. */
+/*
+ * The flush, by which the state gets the member, may fail at it: then it is stale, as it was. One that only
+ * failed reads may have missed a write meanwhile.
+ */
 static int check_use(struct resync *s, struct gn_error *error)
 {
 	struct gn_replica *r = s->r;
 	uint64_t turn;
 	int rc = gn_replica_turn(r, &turn, error);
 
-	if (rc)
+	if (!rc && turn >> s->k & 1)
+		rc = gn_error_set(error, -GN_EIO,
+		                  "replica: member %u (%s) could not be flushed, or failed again meanwhile; "
+		                  "mend it and try again",
+		                  s->k + 1, r->set.uri[s->k]);
+	if (rc || !s->stale)
 		return rc;
-	if (turn >> s->k & 1)
-		return gn_error_set(
-		    error, -GN_EIO,
-		    "replica: member %u (%s) could not be flushed, or failed again meanwhile; mend "
-		    "it and try again",
-		    s->k + 1, r->set.uri[s->k]);
 	r->kind[s->k] = GN_STALE_LOGGED;
 	r->other[s->k] = 0;
 	return 0;
 }
 
-/* In the room, so no flush of another thread says of the member that it is up to date before it is flushed.
- */
+/* In the room, so no flush of another thread says of it that it is up to date before it is flushed. */
 static int end(struct resync *s, struct gn_error *error)
 {
-	struct gn_replica *r = s->r;
 	int rc = step(s, s->stale ? GN_BACK_ENDS : GN_BACK_IS_SOUND, error);
 
 	if (!rc && s->args->result.code)
-		rc = tell_failure(s, error);
-	if (rc)
-		return rc;
-	memset(&r->about[s->k], 0,
-	       sizeof r->about[s->k]); /* from here on it is in use, or has failed in use */
-	if (!s->stale)
-		return 0;
-	rc = gn_replica_flush_all(r, error);
+		rc = tell_cancelled(s, error);
+	if (!rc && s->stale)
+		rc = gn_replica_flush_all(s->r, error);
 	return rc ? rc : check_use(s, error);
 }
 
