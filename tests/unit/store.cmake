@@ -1,9 +1,11 @@
 # Stores and the software controller.
-foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_tier_faults store_replica store_replica_state store_replica_log store_replica_other store_resync controller_commands controller_faults nvme_drive nvme_watch nvme_counts nvme_iommufd
+foreach(name store_uri store_open store_memory store_peer store_transfer store_stripe store_tier store_tier_faults store_replica store_replica_state store_replica_log store_replica_other store_resync store_resync_host controller_commands controller_faults nvme_drive nvme_watch nvme_counts nvme_iommufd
         rdma_words)
   gn_unit(${name})
 endforeach()
-target_link_options(test_store_replica_log PRIVATE LINKER:--wrap=fdatasync)
+foreach(name replica_log resync_host)
+  target_link_options(test_store_${name} PRIVATE LINKER:--wrap=fdatasync)
+endforeach()
 target_link_options(test_store_replica_other PRIVATE LINKER:--wrap=msync)
 foreach(function open access opendir ioctl)
   target_link_options(test_nvme_iommufd PRIVATE LINKER:--wrap=${function})

@@ -5,38 +5,14 @@
  */
 #include <store/set/state.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "test_replica_support.h"
+#include "test_replica_sync.h"
 
 enum { BYTES = 1 << 20, REGION = 4096, MEMBERS = 3 };
 
 static struct gn_replica_report report;
-static int sync_fails; /* number of the member that cannot be flushed, from 1 */
-static struct store_test *sync_test;
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-int __real_fdatasync(int fd);
-int __wrap_fdatasync(int fd);
-#ifdef __cplusplus
-}
-#endif
-
-int __wrap_fdatasync(int fd)
-{
-	struct stat a, b;
-
-	if (sync_fails && !fstat(fd, &a) && !stat(member_path(sync_test, (unsigned)sync_fails - 1), &b) &&
-	    a.st_ino == b.st_ino) {
-		errno = EIO;
-		return -1;
-	}
-	return __real_fdatasync(fd);
-}
 
 /* ---- members ---- */
 

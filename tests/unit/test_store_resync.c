@@ -3,60 +3,9 @@
  * A member of a replica is put back while the replica is in use. Whatever else happens meanwhile, members
  * that are in use have every byte, and one that could not be put back is as it was.
  */
-#include <store/set/replica_store.h>
+#include "test_resync_support.h"
 
-#include "test_replica_support.h"
-
-enum { BYTES = 1 << 20, REGION = 4096, MEMBERS = 3, PAGE = 4096, PART = 512, PART_BYTES = 16, WRITERS = 8 };
-
-static void make_all(struct store_test *t)
-{
-	struct gn_replica_report report;
-
-	for (unsigned k = 0; k < MEMBERS; k++)
-		make_member(t, k, BYTES);
-	if (gn_replica_rebuild(t->machine, replica_uri(t, MEMBERS), 1, 0, &report, &t->error))
-		fail_msg("%s", t->error.text);
-}
-
-static int resync(struct store_test *t, unsigned k)
-{
-	return gn_store_resync(t->store, k, &t->error);
-}
-
-static void must_resync(struct store_test *t, unsigned k)
-{
-	struct gn_store_member member;
-
-	if (resync(t, k))
-		fail_msg("%s", t->error.text);
-	assert_int_equal(gn_store_get_member(t->store, k, &member), 0);
-	assert_int_equal(member.use, GN_MEMBER_USED);
-}
-
-static void assert_equal_members(const struct store_test *t, unsigned members)
-{
-	char *a = (char *)malloc(BYTES), *b = (char *)malloc(BYTES);
-
-	read_member(t, 0, 0, a, BYTES);
-	for (unsigned k = 1; k < members; k++) {
-		read_member(t, k, 0, b, BYTES);
-		for (size_t at = 0; at < BYTES; at++)
-			if (a[at] != b[at])
-				fail_msg("member %u differs at %zu", k, at);
-	}
-	free(a);
-	free(b);
-}
-
-/* Member 1 is away when the replica is opened, and is there again afterwards. */
-static void open_without_one(struct store_test *t, const struct gn_store_options *options)
-{
-	rename_file(t, "member1", "away");
-	open_replica(t, MEMBERS, options);
-	rename_file(t, "away", "member1");
-	assert_int_equal(members_out(t), 1);
-}
+enum { PAGE = 4096, PART = 512, PART_BYTES = 16, WRITERS = 8 };
 
 /* ---- what is copied ---- */
 
@@ -331,11 +280,16 @@ static void a_member_that_is_copied_may_fail(void **state)
 static void when_none_can_be_read_it_stays_out(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_member member;
 
 	make_all(t);
 	open_without_one(t, faults(1 | 4, 0, 3));
 	write_at(t, 0, BYTES, 8);
 	assert_int_equal(resync(t, 1), -GN_EIO);
+	assert_says(t, "member 2", "no other member could be read");
+	assert_int_equal(gn_store_get_member(t->store, 1, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_STALE);
+	assert_non_null(strstr(member.text, "gn_store_resync"));
 	close_store(t);
 	assert_state(t, "open 0", MEMBERS, 2);
 }
@@ -357,89 +311,6 @@ static void one_that_failed_reads_is_read_again(void **state)
 	assert_int_equal(members_out(t), 1);
 	must_resync(t, 0);
 	assert_int_equal(members_out(t), 0);
-}
-
-/* ---- as on a GPU ---- */
-
-/* The replica takes the cpu machine for a GPU: a warp copies, and the host does not reach health and maps. */
-static void as_on_a_gpu(struct store_test *t)
-{
-	struct gn_replica *r = (struct gn_replica *)t->store;
-	const size_t bytes = 2 * r->log.map_bytes;
-	struct simt_info info;
-
-	needs_cpu(t);
-	simt_describe(t->machine, &info);
-	r->is_cuda = 1;
-	r->window_log2 += (uint32_t)__builtin_ctz(info.warp_width);
-	r->health->window_log2 = (uint16_t)r->window_log2;
-	r->maps = (uint32_t *)simt_alloc(t->machine, bytes, SIMT_DEVICE);
-	assert_non_null(r->maps);
-	memset(r->maps, 0, bytes);
-	r->health->written = r->maps;
-	r->health->missed = r->maps + bytes / 8;
-}
-
-static void a_warp_copies_what_host_and_kernels_logged(void **state)
-{
-	struct store_test *t = (struct store_test *)*state;
-	struct gn_store_status s;
-	char bytes[16] = "by a thread";
-
-	make_all(t);
-	open_without_one(t, NULL);
-	as_on_a_gpu(t);
-	write_at(t, 5 * REGION + 7, 3 * REGION, 1);
-	s = gn_store_write_thread(gn_store_view_of(t->store), 100 * REGION, bytes, sizeof bytes);
-	assert_int_equal(s.code, 0);
-	must_resync(t, 1);
-	assert_int_equal(members_out(t), 0);
-	close_store(t);
-	assert_state(t, "open 0", MEMBERS, 0);
-	assert_equal_members(t, MEMBERS);
-}
-
-struct hold_job {
-	uint32_t *stop;
-};
-
-SIMT_FN void hold(const struct hold_job *j)
-{
-	while (!simt_load_acquire_sys_u32(j->stop))
-		simt_relax();
-}
-SIMT_KERNEL(hold, struct hold_job)
-
-/* Nobody else is held up, and the member is not touched. */
-static void without_room_for_a_warp_it_is_refused(void **state)
-{
-	struct store_test *t = (struct store_test *)*state;
-	const struct simt_grid grid = {64, 1, 0};
-	struct simt_stream *stream;
-	struct hold_job job;
-	int rc;
-
-	make_all(t);
-	rename_file(t, "member1", "away");
-	open_uri(t, set_uri(t, state_uri(t), MEMBERS, "?timeout=100"), NULL);
-	rename_file(t, "away", "member1");
-	as_on_a_gpu(t);
-	job.stop = (uint32_t *)simt_alloc(t->machine, 4, SIMT_PINNED);
-	assert_non_null(job.stop);
-	*job.stop = 0;
-	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
-	assert_int_equal(simt_launch_on(stream, &hold_kernel, grid, &job), 0);
-	rc = resync(t, 1);
-	simt_store_release_sys_u32(job.stop, 1);
-	assert_int_equal(simt_stream_wait(stream), 0);
-	assert_int_equal(rc, -GN_EBUSY);
-	assert_says(t, "no room", "fewer blocks");
-	assert_int_equal(members_out(t), 1);
-	must_resync(t, 1);
-	simt_stream_destroy(stream);
-	simt_free(t->machine, job.stop);
-	close_store(t);
-	assert_equal_members(t, MEMBERS);
 }
 
 /* ---- what is refused ---- */
@@ -518,8 +389,6 @@ int main(void)
 	    set_case(a_member_that_is_copied_may_fail),
 	    set_case(when_none_can_be_read_it_stays_out),
 	    set_case(one_that_failed_reads_is_read_again),
-	    set_case(a_warp_copies_what_host_and_kernels_logged),
-	    set_case(without_room_for_a_warp_it_is_refused),
 	    set_case(what_cannot_be_put_back_is_refused),
 	    set_case(one_that_does_not_fit_is_left_alone),
 	};
