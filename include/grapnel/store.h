@@ -371,16 +371,21 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
  * reads has nothing to miss and is read again.
  *
  * One host thread at a time for a store; the others may use the store meanwhile, but for gn_store_close: they
- * wait for a step of it, of at most a few transfers. gn_store_get_member tells how far it is. Kernels do not
+ * wait for a step of it, which reads and writes 32 pieces of at most 64 KiB each, or flushes. On the cpu
+ * machine the pieces are moved one after the other. gn_store_get_member tells how far it is. Kernels do not
  * wait; a thread that writes bytes which are just being copied waits for that, at most timeout_ns of the
- * view, and writes them again. If that is late, the member is put out again. On a GPU it runs a warp on a
- * stream of its own, which must have room beside the program's kernels; opening a member and
- * gn_store_flush's part wait for the launches of the machine's own stream, so run kernels that last on
- * others. Do not call it from a callback of a stream. It compares nothing: `grapnel store verify` does.
+ * view, and writes them again. If that is late, the member is put out again. Opening a member waits for the
+ * launches of the machine's own stream, on every machine; so run kernels that last on other streams, and let
+ * no other host thread launch on that one meanwhile. On a GPU the flush at the end waits for them, too, and a
+ * warp on a stream of its own copies, which needs room beside the program's kernels. If it does not run
+ * within timeout_ns of the view, the call is refused before the member is touched; later it waits as long as
+ * it takes, and holds up nobody. Do not call it from a callback of a stream. It compares nothing: `grapnel
+ * store verify` does.
  *
  * Returns 0: the member is in use. -GN_ERANGE, -GN_ENOTSUP (no replica; the member does not fit the others),
- * -GN_EROFS, -GN_EBUSY (another call is under way; somebody else has the member; an earlier write to the
- * member timed out and may still land), -GN_ENOMEM, -GN_EIO or -GN_ETIMEDOUT (the member failed again, or no
+ * -GN_EROFS (it is out of date, and the replica or the member is opened ro), -GN_EBUSY (another call is under
+ * way; somebody else has the member; an earlier write to the member timed out and may still land; a GPU's
+ * kernels leave no room for a warp), -GN_ENOMEM, -GN_EIO or -GN_ETIMEDOUT (the member failed again, or no
  * other can be read), or as gn_store_open. Then the member is out of use as before; nothing is lost, and the
  * call may be made again. If the state cannot be written the member is in use all the same, and the next
  * flush tries again.

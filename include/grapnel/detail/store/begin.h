@@ -24,10 +24,16 @@ SIMT_FN uint32_t gn__store_lends(const struct gn_nvmeq *q)
 	return (q->depth - 1) / 2;
 }
 
+/* A queue pair in use: those of a replica's member that is out of use may be replaced (gn_store_resync). */
+SIMT_FN const struct gn_nvmeq *gn__store_used(const struct gn_store_view *s)
+{
+	return s->health ? gn__set_member(s, simt_first_lane(gn__replica_readers(s, 0))) : s->queue;
+}
+
 /* Can reads from this store be begun? */
 SIMT_FN int gn__store_can_begin(const struct gn_store_view *s)
 {
-	return s->kind == GN_STORE_QUEUES && !s->tier && gn__store_lends(s->queue);
+	return s->kind == GN_STORE_QUEUES && !s->tier && gn__store_lends(gn__store_used(s));
 }
 
 /* Count one more slot as lent, or one less. Returns 1, or 0: no more are lent. */
