@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resync.c - a member of a replica is put back while the replica is in use: the host's part. */
-#include <store/set/replica_store.h>
+#include <store/set/warp.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,129 +16,6 @@ struct resync {
 	struct gn_store *opened; /* just now; or NULL */
 	struct gn_back_args *args;
 };
-
-/* ---- steps on the machine ---- */
-
-/*
- * On cuda a warp does the steps, and the host is in the room only while one runs. On the cpu machine this
- * thread does them, because the workers may all be busy as long as the program's kernels run.
- */
-static int machine_failed(const struct gn_replica *r, struct gn_error *error)
-{
-	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                    simt_stream_message(r->back.stream));
-}
-
-/* The last launch does nothing any more, if it did nothing yet. */
-static void call_off(const struct gn_replica *r)
-{
-	simt_store_release_sys_u64(&r->back.shared->go, 2 * r->back.launches + 2);
-}
-
-/* Launch a warp and wait until it runs. */
-static int start_warp(struct gn_replica *r, struct gn_error *error)
-{
-	const struct gn_back_launch launch = {r->back.shared, ++r->back.launches};
-	const struct simt_grid grid = {1, r->lanes, 0};
-	const uint64_t deadline = simt_clock_ns() + r->set.base.view.timeout_ns;
-
-	simt_store_release_sys_u64(&launch.shared->go, 2 * launch.number);
-	if (simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch))
-		return machine_failed(r, error);
-	while (simt_load_acquire_sys_u64(&launch.shared->started) != launch.number) {
-		if (simt_clock_ns() > deadline) {
-			call_off(r);
-			return gn_error_set(error, -GN_EBUSY,
-			                    "replica: the program's kernels leave no room for a warp; launch "
-			                    "fewer blocks, or try again when a kernel has ended");
-		}
-		simt_relax();
-	}
-	return 0;
-}
-
-/*
- * Enter with a warp that runs. Who is in the room may wait for kernels, and they for the warp's place: so the
- * warp does not wait for the room for long.
- */
-static int enter(struct gn_replica *r, struct gn_error *error)
-{
-	int rc;
-
-	if (!r->is_cuda) {
-		gn_replica_enter(r);
-		return 0;
-	}
-	for (;;) {
-		rc = start_warp(r, error);
-		if (rc || !gn_replica_enter_soon(r))
-			return rc;
-		call_off(r);
-	}
-}
-
-/* The member is written by now, so wait for room as long as it takes; nobody else waits for this. */
-static int enter_again(struct gn_replica *r, struct gn_error *error)
-{
-	int rc;
-
-	while ((rc = enter(r, NULL)) == -GN_EBUSY)
-		if (simt_stream_wait(r->back.stream))
-			break;
-	return rc ? machine_failed(r, error) : 0;
-}
-
-static void leave(struct gn_replica *r)
-{
-	if (r->is_cuda)
-		call_off(r);
-	gn_replica_leave(r);
-}
-
-/* In the room, once. */
-static int step(struct resync *s, enum gn_back_step step, struct gn_error *error)
-{
-	const struct gn_replica *r = s->r;
-
-	s->args->step = step;
-	memset(&s->args->result, 0, sizeof s->args->result);
-	if (!r->is_cuda) {
-		gn_back_do_on_host(s->args);
-		return 0;
-	}
-	simt_store_release_sys_u64(&r->back.shared->go, 2 * r->back.launches + 1);
-	return simt_stream_wait(r->back.stream) ? machine_failed(r, error) : 0;
-}
-
-void gn_replica_back_free(struct gn_replica *r)
-{
-	struct simt_machine *machine = r->set.base.machine;
-
-	simt_stream_destroy(r->back.stream);
-	simt_free(machine, r->back.shared);
-	simt_free(machine, r->back.buffer);
-	simt_free(machine, r->back.old);
-}
-
-static int make(struct gn_replica *r, struct gn_error *error)
-{
-	struct simt_machine *machine = r->set.base.machine;
-	struct gn_replica_back *b = &r->back;
-	const size_t bytes = (size_t)(r->is_cuda ? r->lanes : 1) << GN_BACK_PIECE_MOST_LOG2;
-
-	if (!b->buffer)
-		b->buffer = (char *)simt_alloc(machine, bytes, SIMT_DEVICE);
-	if (!b->shared) {
-		b->shared = (struct gn_back_shared *)simt_alloc(machine, sizeof *b->shared, SIMT_PINNED);
-		if (b->shared)
-			memset(b->shared, 0, sizeof *b->shared);
-	}
-	if (r->maps && !b->old)
-		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED);
-	if (!b->buffer || !b->shared || (r->maps && !b->old))
-		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
-	return r->is_cuda && !b->stream ? simt_stream_create(&b->stream, machine, error) : 0;
-}
 
 /* ---- the member ---- */
 
@@ -237,7 +114,7 @@ static int reserve(struct resync *s, int *opens, struct gn_error *error)
 	if (!rc)
 		rc = refuse_read_only(s, error);
 	if (!rc)
-		rc = make(r, error);
+		rc = gn_replica_back_make(r, error);
 	if (rc)
 		return rc;
 	*opens = s->stale && !r->set.member[s->k];
@@ -274,7 +151,7 @@ static int begin(struct resync *s, struct gn_error *error)
 	choose_bytes(s);
 	take_log(s->r);
 	s->opened = NULL; /* the set's from now on */
-	rc = step(s, GN_BACK_BEGINS, error);
+	rc = gn_replica_step(s->r, GN_BACK_BEGINS, error);
 	return rc || !s->args->result.code ? rc
 	                                   : gn_error_set(error, s->args->result.code,
 	                                                  "replica: member %u is not out of date", s->k + 1);
@@ -317,17 +194,17 @@ static int tell_failure(const struct resync *s, struct gn_error *error)
 static int copy_some(struct resync *s, uint64_t first, uint64_t end, struct gn_error *error)
 {
 	const uint64_t capacity = s->r->set.base.view.capacity_bytes, past = end << s->r->window_log2;
-	int rc = enter_again(s->r, error);
+	int rc = gn_replica_warp_reenter(s->r, error);
 
 	if (rc)
 		return rc;
 	s->args->first = first;
 	s->args->end = end;
-	rc = step(s, GN_BACK_COPIES, error);
+	rc = gn_replica_step(s->r, GN_BACK_COPIES, error);
 	if (!rc && s->args->result.code)
 		rc = tell_failure(s, error);
 	s->r->back.done = past < capacity ? past : capacity;
-	leave(s->r);
+	gn_replica_warp_leave(s->r);
 	return rc;
 }
 
@@ -372,7 +249,7 @@ static int check_use(struct resync *s, struct gn_error *error)
 /* In the room, so no flush of another thread says of it that it is up to date before it is flushed. */
 static int end(struct resync *s, struct gn_error *error)
 {
-	int rc = step(s, s->stale ? GN_BACK_ENDS : GN_BACK_IS_SOUND, error);
+	int rc = gn_replica_step(s->r, s->stale ? GN_BACK_ENDS : GN_BACK_IS_SOUND, error);
 
 	if (!rc && s->args->result.code)
 		rc = tell_cancelled(s, error);
@@ -381,19 +258,9 @@ static int end(struct resync *s, struct gn_error *error)
 	return rc ? rc : check_use(s, error);
 }
 
-/* Before the member is touched: is there room for a warp? */
-static int try_room(struct gn_replica *r, struct gn_error *error)
-{
-	const int rc = r->is_cuda ? start_warp(r, error) : 0;
-
-	if (r->is_cuda)
-		call_off(r);
-	return rc;
-}
-
 static int open_later(struct resync *s, struct gn_error *error)
 {
-	const int rc = try_room(s->r, error);
+	const int rc = gn_replica_warp_try(s->r, error);
 
 	return rc ? rc : gn_set_open_later(&s->r->set, s->k, &s->r->options, &s->opened, error);
 }
@@ -401,23 +268,23 @@ static int open_later(struct resync *s, struct gn_error *error)
 /* Begin, and copy. */
 static int bring(struct resync *s, struct gn_error *error)
 {
-	int rc = enter(s->r, error);
+	int rc = gn_replica_warp_enter(s->r, error);
 
 	if (rc)
 		return rc;
 	rc = begin(s, error);
-	leave(s->r);
+	gn_replica_warp_leave(s->r);
 	return rc ? rc : copy(s, error);
 }
 
 static int finish(struct resync *s, struct gn_error *error)
 {
-	int rc = s->stale ? enter_again(s->r, error) : enter(s->r, error);
+	int rc = s->stale ? gn_replica_warp_reenter(s->r, error) : gn_replica_warp_enter(s->r, error);
 
 	if (rc)
 		return rc;
 	rc = end(s, error);
-	leave(s->r);
+	gn_replica_warp_leave(s->r);
 	return rc;
 }
 
