@@ -283,11 +283,12 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
  * Managed memory comes back to host memory (memory= above), while no kernel uses it.
  * Over a tier it launches a kernel on a stream of the store's own and waits for it: do not call it from a
- * callback of a stream.
- * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:, and a tier whose slow store does not answer or whose
- * lines are in use all that time). Every later call returns a failure again, because the system reports bytes
- * that it could not write only once; but not of rdma:, whose server remembers them, nor of the lines of a
- * tier, which stay in the fast level: there a later call that returns 0 has made all of them durable.
+ * callback of a stream. Of a replica on a GPU, the flush that finds that a member has failed launches one
+ * warp on the machine's own stream, and waits until kernels leave room for it. Returns 0, -GN_EIO,
+ * -GN_ENOSPC, -GN_ETIMEDOUT (rdma:, and a tier whose slow store does not answer or whose lines are in use all
+ * that time). Every later call returns a failure again, because the system reports bytes that it could not
+ * write only once; but not of rdma:, whose server remembers them, nor of the lines of a tier, which stay in
+ * the fast level: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
