@@ -45,7 +45,7 @@ struct fifo {
 	struct parcel *first, *last;
 };
 
-/* A packet of which the receiver has told the sender at a time: then its buffer is free. */
+/* The time at which the buffer of a sent packet is free: the word of its receiver has come back. */
 struct departure {
 	double at;
 	uint32_t class_;

@@ -114,7 +114,7 @@ SHMEM__AMO_ALIAS(SHMEM__AMO_ADD_NBI)
 SHMEM__BITS_GENERIC(SHMEM__AMO_BITS_NBI)
 SHMEM__BITS_ALIAS(SHMEM__AMO_BITS_NBI)
 
-/* ---- signals: a word that is changed behind what was put ---- */
+/* ---- signals: data are put, then a word is changed ---- */
 
 #define SHMEM__PUT_SIGNAL(T, NAME)                                                                 \
 	SHMEM__BOTH(void, NAME, T *dest, const T *source, size_t nelems, uint64_t *sig_addr,       \

@@ -69,8 +69,8 @@ SIMT_FN uint32_t gn__replica_out(const struct gn_store_view *s)
 }
 
 /*
- * Add members to a set, but leave one out of it. If all that were left are bad, the first of these stays:
- * then no two members are read of which one may have bytes that the other has not.
+ * Add members to a set, but leave one out of it. If all that were left are bad, only the first of these
+ * stays. Two bad members may have different bytes, so only one of them is read.
  */
 SIMT_FN uint32_t gn__replica_join(const struct gn_store_view *s, uint32_t before, uint32_t bad)
 {

@@ -68,8 +68,9 @@ SIMT_FN int gn__replica_gets(const struct gn__replica_round *r, uint32_t member)
 }
 
 /*
- * The same for a part of a block, of which the rest is read from the member itself. Before the copying has
- * passed the block a member that is being put back may have another rest. It gets these bytes with the copy.
+ * Does this member get a write of a part of a block? The rest of the block is then read from the member
+ * itself. A member that is being put back may have an old rest, until the copying has passed the block. Until
+ * then the copy brings it these bytes.
  */
 SIMT_FN int gn__replica_gets_few(const struct gn_store_view *s, const struct gn__replica_round *r,
                                  uint32_t member, uint64_t offset)
