@@ -34,21 +34,6 @@ static inline void must_resync(struct store_test *t, unsigned k)
 	assert_int_equal(member.use, GN_MEMBER_USED);
 }
 
-static inline void assert_equal_members(const struct store_test *t, unsigned members)
-{
-	char *a = (char *)malloc(BYTES), *b = (char *)malloc(BYTES);
-
-	read_member(t, 0, 0, a, BYTES);
-	for (unsigned k = 1; k < members; k++) {
-		read_member(t, k, 0, b, BYTES);
-		for (size_t at = 0; at < BYTES; at++)
-			if (a[at] != b[at])
-				fail_msg("member %u differs at %zu", k, at);
-	}
-	free(a);
-	free(b);
-}
-
 /* Member 1 is away when the replica is opened, and is there again afterwards. */
 static inline void open_without_one(struct store_test *t, const struct gn_store_options *options)
 {

@@ -38,6 +38,21 @@ static inline void read_member(const struct store_test *t, unsigned k, uint64_t 
 	close(fd);
 }
 
+static inline void assert_equal_members(const struct store_test *t, unsigned members, size_t bytes)
+{
+	char *a = (char *)malloc(bytes), *b = (char *)malloc(bytes);
+
+	read_member(t, 0, 0, a, bytes);
+	for (unsigned k = 1; k < members; k++) {
+		read_member(t, k, 0, b, bytes);
+		for (size_t at = 0; at < bytes; at++)
+			if (a[at] != b[at])
+				fail_msg("member %u differs at %zu", k, at);
+	}
+	free(a);
+	free(b);
+}
+
 /* The URI of a set of the test's first files; each gets these options. Valid until the next call. */
 static inline const char *set_uri(const struct store_test *t, const char *begin, unsigned members,
                                   const char *each)

@@ -45,21 +45,6 @@ static char get_byte(const struct store_test *t, unsigned k, uint64_t at)
 	return value;
 }
 
-static void assert_equal_members(const struct store_test *t)
-{
-	char *a = (char *)malloc(BYTES), *b = (char *)malloc(BYTES);
-
-	read_member(t, 0, 0, a, BYTES);
-	for (unsigned k = 1; k < MEMBERS; k++) {
-		read_member(t, k, 0, b, BYTES);
-		for (size_t at = 0; at < BYTES; at++)
-			if (a[at] != b[at])
-				fail_msg("member %u differs at %zu", k, at);
-	}
-	free(a);
-	free(b);
-}
-
 /* Member 2 is away while this many regions are written, a byte of each. */
 static void miss(struct store_test *t, const uint64_t *offset, unsigned regions, uint32_t round)
 {
@@ -96,7 +81,7 @@ static void what_was_missed_is_copied_and_nothing_else(void **state)
 	assert_false(has_log(t));
 	assert_null(strstr(state_text(t), "\nlog "));
 	set_byte(t, 1, 100 * REGION, 0);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 	must_rebuild(t);
 	assert_int_equal(report.members, 0);
 }
@@ -113,7 +98,7 @@ static void whole_compares_all_of_it(void **state)
 	                 0);
 	assert_int_equal(report.members, 2);
 	assert_int_equal(report.logged, 0);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 	assert_false(has_log(t));
 }
 
@@ -132,7 +117,7 @@ static void the_log_goes_on_from_run_to_run(void **state)
 	must_rebuild(t);
 	assert_int_equal(report.logged, 1);
 	assert_int_equal(report.copied_bytes, 6 * REGION);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 /* Writes of kernels, from the first that a member fails on. */
@@ -167,7 +152,7 @@ static void a_write_that_a_member_failed_is_logged(void **state)
 		assert_int_equal(report.logged, 1);
 		assert_true(report.copied_bytes >= (few ? 8 : BYTES / REGION - 100) * REGION);
 		assert_true(report.copied_bytes <= (few ? 16 : BYTES / REGION) * REGION);
-		assert_equal_members(t);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -192,7 +177,7 @@ static void a_flush_that_a_member_failed_counts_for_all_that_was_written(void **
 	must_rebuild(t);
 	assert_int_equal(report.logged, 1);
 	assert_int_equal(report.copied_bytes, 3 * REGION);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 /* ---- a program that is killed ---- */
@@ -221,7 +206,7 @@ static void after_a_kill_what_it_wrote_is_compared(void **state)
 		assert_int_equal(report.logged, 2);
 		assert_int_equal(get_byte(t, 2, 100 * REGION), 'y');
 		set_byte(t, 2, 100 * REGION, 0);
-		assert_equal_members(t);
+		assert_equal_members(t, MEMBERS, BYTES);
 		assert_int_equal(report.copied_bytes, (opens ? 5 : 1) * REGION);
 		drop_replica(t);
 	}
@@ -252,7 +237,7 @@ static void after_another_boot_all_is_copied(void **state)
 		must_rebuild(t);
 		assert_int_equal(report.members, 2);
 		assert_int_equal(report.logged, 0);
-		assert_equal_members(t);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -288,7 +273,7 @@ static void a_log_that_is_not_the_right_one_is_not_trusted(void **state)
 		must_rebuild(t);
 		assert_int_equal(report.members, 1);
 		assert_int_equal(report.logged, 0);
-		assert_equal_members(t);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -308,7 +293,7 @@ static void another_file_in_a_members_place_is_copied_whole(void **state)
 	must_rebuild(t);
 	assert_int_equal(report.logged, 0);
 	assert_int_equal(report.copied_bytes, BYTES);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 static void a_file_in_the_logs_place_is_left_alone(void **state)
@@ -348,7 +333,7 @@ static void a_state_without_a_log_is_read(void **state)
 	close_store(t);
 	must_rebuild(t);
 	assert_int_equal(report.logged, 0);
-	assert_equal_members(t);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 /* ---- a rebuild that does not come to its end ---- */
@@ -391,7 +376,7 @@ static void a_rebuild_may_end_after_any_write(void **state)
 		}
 		must_rebuild(t);
 		assert_int_equal(report.logged, 1);
-		assert_equal_members(t);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -436,7 +421,7 @@ static void compare_members(struct history *h)
 {
 	unsigned char *got = (unsigned char *)malloc(BYTES);
 
-	assert_equal_members(h->t);
+	assert_equal_members(h->t, MEMBERS, BYTES);
 	read_member(h->t, 0, 0, got, BYTES);
 	take_bytes(h, got);
 	free(got);

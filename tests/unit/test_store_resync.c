@@ -31,7 +31,7 @@ static void what_it_missed_is_copied_and_nothing_far_from_it(void **state)
 	read_member(t, 1, 200 * REGION, &far_off, 1);
 	assert_int_equal(far_off, 'x');
 	set_byte(t, 1, 200 * REGION, 0);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 static void another_file_in_its_place_is_copied_whole(void **state)
@@ -48,7 +48,7 @@ static void another_file_in_its_place_is_copied_whole(void **state)
 	make_member(t, 1, BYTES);
 	must_resync(t, 1);
 	close_store(t);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 	open_replica(t, MEMBERS, NULL);
 	assert_int_equal(members_out(t), 0);
 }
@@ -68,7 +68,7 @@ static void what_it_missed_in_earlier_runs_is_copied(void **state)
 	assert_int_equal(members_out(t), 1);
 	must_resync(t, 1);
 	close_store(t);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 static void after_a_kill_what_was_put_back_is_not_lost(void **state)
@@ -204,7 +204,7 @@ static void it_comes_back_while_kernels_write(void **state)
 		assert_int_equal(members_out(t), 0);
 		busy_end(&b, t);
 		close_store(t);
-		assert_equal_members(t, MEMBERS);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -260,7 +260,7 @@ static void a_member_that_fails_again_is_out_as_before(void **state)
 	assert_int_equal(gn_replica_rebuild(t->machine, replica_uri(t, MEMBERS), 0, 0, &report, &t->error),
 	                 0);
 	assert_int_equal(report.logged, 1);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 /* The copying reads what is left from another. */
@@ -274,7 +274,7 @@ static void a_member_that_is_copied_may_fail(void **state)
 	must_resync(t, 1);
 	assert_int_equal(members_out(t), 1);
 	close_store(t);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 static void when_none_can_be_read_it_stays_out(void **state)

@@ -180,7 +180,7 @@ static void other_threads_of_the_host_use_it_meanwhile(void **state)
 		assert_int_equal(members_out(t), 0);
 		assert_written(t, last);
 		close_store(t);
-		assert_equal_members(t, MEMBERS);
+		assert_equal_members(t, MEMBERS, BYTES);
 		drop_replica(t);
 	}
 }
@@ -203,7 +203,7 @@ static void a_warp_copies_what_host_and_kernels_logged(void **state)
 	assert_int_equal(members_out(t), 0);
 	close_store(t);
 	assert_state(t, "open 0", MEMBERS, 0);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 /* A failure that the host meets is told to the device, and cancels the return of the member. */
@@ -294,7 +294,7 @@ static void without_room_for_a_warp_it_is_refused(void **state)
 	assert_int_equal(members_out(t), 1);
 	must_resync(t, 1);
 	close_store(t);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 static void await_return(struct store_test *t)
@@ -337,7 +337,7 @@ static void nobody_waits_for_the_room_of_a_warp(void **state)
 		fail_msg("%s", h.error.text);
 	assert_int_equal(members_out(t), 0);
 	close_store(t);
-	assert_equal_members(t, MEMBERS);
+	assert_equal_members(t, MEMBERS, BYTES);
 }
 
 int main(void)
