@@ -41,7 +41,7 @@ else()
   gn_absent(librdmacm unit_rdma_engine unit_rdma_control unit_rdma_server unit_rdma_accept unit_rdma_link unit_rdma_direct)
 endif()
 if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own
-  foreach(name store_peer store_tier)
+  foreach(name store_peer store_tier store_replica store_resync store_resync_host)
     add_test(NAME device_${name} COMMAND test_${name})
     set_tests_properties(device_${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT GN_TEST_MACHINE=cuda)
   endforeach()
