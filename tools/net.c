@@ -7,6 +7,7 @@
 
 #include "graph/read.h"
 #include "spread/blocks.h"
+#include "spread/mix.h"
 
 /* ---- a graph ---- */
 
@@ -50,6 +51,20 @@ uint32_t tool_net_vertices(struct gn_net *net, const struct tool_net *n, uint32_
 	return spread_first(&b, gn_net_node(net));
 }
 
+uint64_t tool_net_digest(struct gn_net *net, const struct tool_net *n, uint32_t bytes)
+{
+	uint32_t end, v = tool_net_vertices(net, n, &end);
+	uint64_t sum = 0;
+
+	for (; v < end; v++) {
+		uint64_t result = 0;
+
+		memcpy(&result, (const char *)n->got + (uint64_t)v * bytes, bytes);
+		sum += spread_mix(spread_mix(result) + v);
+	}
+	return sum;
+}
+
 /* ---- the run ---- */
 
 /* Who waited for whom, to node 0. */
@@ -82,9 +97,12 @@ static int gather(struct gn_net *net, struct tool_net *n, struct tool_net_part *
 	memcpy(&wrong, &part->wrong, sizeof wrong);
 	if (!rc)
 		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD_FLOAT, &wrong, 1);
+	if (!rc)
+		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &part->digest, 1);
 	if (rc || gn_net_node(net))
 		return rc;
 	memcpy(&n->wrong, &wrong, sizeof wrong);
+	n->digest = part->digest;
 	n->seconds = part->seconds;
 	n->stats = part->stats;
 	n->nodes = gn_net_nodes(net);
@@ -138,7 +156,9 @@ static json_t *report(const struct tool_net *n)
 		                           tool_json_text(n->path));
 	if (tool_net_has_graph(c))
 		bad |= json_object_set_new(all, "vertices", json_integer((json_int_t)n->graph.vertices)) |
-		       json_object_set_new(all, "edges", json_integer((json_int_t)n->graph.edges));
+		       json_object_set_new(all, "edges", json_integer((json_int_t)n->graph.edges)) |
+		       json_object_set_new(all, "digest",
+		                           json_sprintf("%016llx", (unsigned long long)n->digest));
 	if (n->verify || !c->verify)
 		bad |= json_object_set_new(all, "verified", json_boolean(is_right(n)));
 	bad |= json_object_set_new(all, "net", tool_net_json(n, &n->stats));

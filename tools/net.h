@@ -58,6 +58,7 @@ struct tool_net {
 	double seconds;
 	struct gn_net_statistics stats; /* of all nodes */
 	double wrong;                   /* of all nodes */
+	uint64_t digest;                /* of all nodes; a command on a graph */
 	/* nodes of the wait matrix; 0: none, or more than TOOL_NET_MATRIX */
 	uint32_t waits;
 	uint64_t waited_ns[TOOL_NET_MATRIX * TOOL_NET_MATRIX]; /* row: who waited, column: for whom */
@@ -67,7 +68,8 @@ struct tool_net {
 struct tool_net_part {
 	double seconds;
 	struct gn_net_statistics stats; /* of this node */
-	double wrong; /* how much is not as the reference has it; 0 where nothing was compared */
+	double wrong;    /* how much is not as the reference has it; 0 where nothing was compared */
+	uint64_t digest; /* tool_net_digest, of a command on a graph */
 };
 
 struct tool_net_command {
@@ -131,6 +133,13 @@ uint32_t tool_net_least_nodes(const struct tool_net *n);
 
 /* tool_net_vertices - the vertices of this node: from the one returned to *end, exclusive. */
 uint32_t tool_net_vertices(struct gn_net *net, const struct tool_net *n, uint32_t *end);
+
+/*
+ * tool_net_digest - a number that stands for what this node has found. The sum over all nodes depends on the
+ * results of all vertices only, so runs of different nodes and forms are compared by it.
+ * @bytes  of a result in n->got: 4 or 8
+ */
+uint64_t tool_net_digest(struct gn_net *net, const struct tool_net *n, uint32_t bytes);
 
 extern const char *const tool_net_forms[]; /* enum gn_net_form */
 

@@ -52,6 +52,7 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 		return rc;
 	part->seconds = result.seconds;
 	part->stats = result.stats;
+	part->digest = tool_net_digest(net, n, sizeof *got);
 	for (; want && v < end; v++)
 		part->wrong += got[v] != want[v];
 	if (!gn_net_node(net))

@@ -100,6 +100,21 @@ if grep -q verified out.json; then
   exit 1
 fi
 
+# What vertices have got has one digest, whatever the number of nodes and the form.
+for app in 'pagerank kron.gng --iterations 3' 'sssp kron.gng --source 1' 'color kron.gng'; do
+  # shellcheck disable=SC2086 # a subcommand and its options
+  for way in '--nodes 1' '--nodes 3' '--nodes 4 --form coalesced'; do
+    "$grapnel" $app $way --json - | grep '"digest"'
+  done | sort -u >digests
+  [ "$(wc -l <digests)" = 1 ] || { echo "$app: digests differ"; exit 1; }
+done
+"$grapnel" sssp kron.gng --source 2 --nodes 1 --json - | grep '"digest"' >other
+"$grapnel" sssp kron.gng --source 1 --nodes 1 --json - | grep '"digest"' >one
+if cmp -s one other; then
+  echo 'lengths from two sources have the same digest'
+  exit 1
+fi
+
 refusals '' ''
 for tool in pagerank sssp color; do
   refuses 2 'GRAPH' "$tool" --nodes 2
