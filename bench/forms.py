@@ -1,30 +1,73 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gravel's figure 15: its six applications with messages combined, and sent as other models send them.
+"""Gravel's six applications (table 4) on 1 to 8 nodes, with messages combined and sent as other models send them (figure 15).
 
-Processes of one machine under mpirun run the same kernels; only how messages leave differs (--form): coprocessor (nothing
-while threads run, and threads wait while it is sent; also with 16 times the room), coalesced (what 256 messages have for
-each destination), message-per-lane. Every result is verified. Combined is never slower than 0.9 of the best of the others, and 3
-times as fast as a packet a message where messages are many (gups, pagerank).
+The same kernels run in every form; only how messages leave differs (--form): coprocessor (nothing while threads run, and threads
+wait while it is sent; also with 16 times the room), coalesced (what 256 messages have for each destination), message-per-lane.
+Combined is never slower than 0.9 of the best of the others, and 3 times as fast as a packet a message where messages are many
+(gups, pagerank).
 
-    bench/forms.py [--processes N] [--launcher mpirun] [--svg OUT] [--build DIR] [--json OUT]
+    bench/forms.py [--machine cpu|cuda] [--inputs small|gravel] [--scale X] [--nodes N,N...] [--only INPUT,INPUT... [--add]]
+                   [--limit S] [--minutes M] [--launcher mpirun] [--svg OUT] [--runs N] [--build DIR] [--json OUT]
+
+It needs the target tools/grapnel. Combined runs on each number of nodes, the other forms on the largest. Nodes are threads of one
+process, on cuda with one GPU for all of them; with --launcher each is a process. On cuda a kernel sorts the messages of combined
+(--sort kernel), and "combined, host sorts" is the same sorted by the network threads, as Gravel does it.
+
+Inputs `gravel` have the sizes of Gravel's table 4 times --scale. bench/support/kin.py draws them (it needs numpy); -1 is the mesh,
+-2 the band. SSSP-1 has a sixteenth of the mesh, and edges of length 1: nodes that relax edges in any order send every vertex the
+more often the larger the mesh is. A packet a message takes too long for these sizes, so INPUT/64 is a 64th of each input, in this
+form and combined.
+
+Every run is verified: gups by itself, the first run of each other input against its reference, and the others by what they found,
+which must be the same (the digest; centres and distances of kmeans; counts of mer). A run that fails or takes longer than --limit
+is noted in the JSON, and so is the end of --minutes; the others go on, and the exit status is 1.
+
+In the JSON, remote_share is the share of accesses that go to other nodes: counted; for sssp estimated from the mean degree; for
+kmeans and mer by the rule that chooses nodes, because their own messages are counted like others. idle_share is that of the
+network threads' turns in which nothing moved.
 """
+import json
+import math
 import os
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from support import plot, report
 
-FORMS = {"coprocessor": ["--form", "coprocessor"], "coprocessor, more room": ["--form", "coprocessor", "--log", "16M"],
-         "message-per-lane": ["--form", "message-per-lane"], "coalesced": ["--form", "coalesced"],
-         "combined": ["--form", "combined"]}
+OTHERS = ["coprocessor", "coprocessor, more room", "coalesced"]
+LANE, COMBINED, BY_HOST = "message-per-lane", "combined", "combined, host sorts"
+FEWER = 64  # times, of the inputs that are sent in a packet a message
+VERIFYING = 4  # times as long a run may take if a reference is computed
+FOUND = ["digest", "iterations", "squared_distances", "clusters", "kmers", "distinct", "once", "unique"]
+REMOTE = {"gups": lambda r: r["net"]["sent"] / r["updates"],
+          "pagerank": lambda r: r["net"]["sent"] / (r["edges"] * r["iterations"]),
+          "sssp": lambda r: r["net"]["sent"] / (r["sends"] * r["edges"] / r["vertices"]),
+          "color": lambda r: r["net"]["sent"] / (r["edges"] / 2)}  # one of the two directions of an edge has a message
+HOW = {"sssp": "estimated", "kmeans": "by rule", "mer": "by rule"}
 
 
-def inputs(args, folder):
-    """The commands of the applications; their graphs and sequences are made in the folder."""
+class Failed(Exception):
+    """Why a run has no result."""
+
+
+class Input:
+    """What an application works on. command: a function of the number of nodes, the application first."""
+
+    def __init__(self, name, command, forms, nodes):
+        self.name, self.command, self.forms, self.nodes = name, command, forms, nodes
+        self.app, self.found = command(1)[0], None
+        self.turns = [(n, COMBINED) for n in nodes] + [(nodes[-1], form) for form in forms if form != COMBINED]
+
+
+# ---- inputs ----
+
+def small(args, folder):
+    """Graphs and sequences that are made in the folder."""
     tool = report.program(args, "tools", "grapnel")
     graph, roads, reads = (os.path.join(folder, name) for name in ("kron.gng", "urand.gng", "reads.fa"))
     subprocess.run([tool, "gen", "kron", "--scale", "11", "--undirected", graph], stdout=subprocess.DEVNULL, check=True)
@@ -35,64 +78,275 @@ def inputs(args, folder):
         for k in range(1000):
             at = draw.randrange(len(genome) - 100)
             out.write(f">{k}\n{genome[at:at + 100]}\n")
-    return {"gups": ["gups", "--op", "inc", "--table", "4M", "--updates", "131072"],
-            "pagerank": ["pagerank", graph, "--iterations", "3", "--verify"], "sssp": ["sssp", roads, "--verify"],
-            "color": ["color", graph, "--verify"], "kmeans": ["kmeans", "--points", "50000", "--verify"],
-            "mer": ["mer", reads, "--verify"]}
+    commands = [["gups", "--op", "inc", "--table", "4M", "--updates", "131072"], ["pagerank", graph, "--iterations", "3"],
+                ["sssp", roads], ["color", graph], ["kmeans", "--points", "50000"], ["mer", reads]]
+    return [Input(c[0], lambda _, c=c: c, args.forms + [LANE], args.nodes) for c in commands if wanted(args, c[0])]
 
 
-def run(launch, command):
-    result = report.run_json(launch + command + ["--threads", "1", "--timeout", "300", "--json", "-"])
-    if not result["verified"]:
-        sys.exit(f"{' '.join(command)}: not verified")
-    return result
+def wanted(args, name):
+    return not args.only or name in args.only
 
 
-def measure(args, launch, command):
-    """The forms in turn, so that what else the machine does meets all alike."""
-    seconds, net = {form: [] for form in FORMS}, {}
+def power(value):
+    """The largest power of two that is not more."""
+    return 1 << max(6, math.floor(math.log2(value)))
+
+
+def draw_file(folder, maker, count):
+    path = os.path.join(folder, f"{maker.__name__}-{count}.{'fa' if maker.__name__ == 'reads' else 'gng'}")
+    if not os.path.exists(path):
+        began = time.monotonic()
+        maker(path, count)
+        print(f"  {os.path.basename(path)} made in {time.monotonic() - began:.1f} s", flush=True)
+    return path
+
+
+def gravel_gups(folder, scale):
+    return lambda n: ["gups", "--op", "inc", "--table", str(power((1 << 30) * scale / n)), "--updates", str(round(18e7 * scale / n))]
+
+
+def gravel_graph(app, maker, vertices, *options):
+    def command(folder, scale):
+        path = draw_file(folder, maker, max(64, round(vertices * scale)))
+        return lambda _: [app, path, *options]
+    return command
+
+
+def gravel_kmeans(folder, scale):
+    return lambda _: ["kmeans", "--points", str(round(16e6 * scale)), "--clusters", "8", "--iterations", "10"]
+
+
+def gravel_mer(maker):
+    def command(folder, scale):
+        reads = max(100, round(500000 * scale))  # a tenth of the places of the sequence: tables are at most 5/6 full
+        path = draw_file(folder, maker, reads)
+        return lambda n: ["mer", path, "--table", str(power(24 * reads / n))]
+    return command
+
+
+def gravel(args, folder):
+    """The inputs of table 4 or their kin, and their 64ths."""
+    from support import kin  # pylint: disable=import-outside-toplevel
+
+    mesh, band = (kin.mesh, 21198119), (kin.band, 5154859)
+    sixteenth = (kin.mesh, 21198119 / 16)
+    iterations = ("--iterations", "10")
+    table = {"gups": gravel_gups, "pr-1": gravel_graph("pagerank", *mesh, *iterations),
+             "pr-2": gravel_graph("pagerank", *band, *iterations), "sssp-1": gravel_graph("sssp", *sixteenth, "--most", "1"),
+             "sssp-2": gravel_graph("sssp", *band), "color-1": gravel_graph("color", *mesh), "color-2": gravel_graph("color", *band),
+             "kmeans": gravel_kmeans, "mer": gravel_mer(kin.reads)}
+    made = []
+    for name, make in table.items():
+        if wanted(args, name):
+            made.append(Input(name, make(folder, args.scale), args.forms, args.nodes))
+            made.append(Input(f"{name}/{FEWER}", make(folder, args.scale / FEWER), [COMBINED, LANE], args.nodes[-1:]))
+    return made
+
+
+# ---- runs ----
+
+def options_of(args, form):
+    if form in (COMBINED, BY_HOST):
+        return ["--sort", "kernel"] if form == COMBINED and args.cuda else []
+    log = ["--log", "4M" if args.cuda else "16M"] if form == "coprocessor, more room" else []
+    return ["--form", form.split(",")[0], *log]
+
+
+def begin(args, nodes):
+    args.processes = nodes
+    return (report.launcher(args) if args.launcher else []) + [report.program(args, "tools", "grapnel")]
+
+
+def output_of(command, limit):
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            out, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired as error:
+            process.terminate()  # a launcher ends its processes
+            try:
+                process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+            raise Failed(f"it took longer than {limit:g} s") from error
+    if process.returncode == report.SKIP:
+        sys.exit(report.SKIP)
+    if process.returncode:
+        raise Failed(f"exit status {process.returncode}: {errors.strip()[-300:]}")
+    return out
+
+
+def check(what, result):
+    """Whether the result is right is known, or it is no result. Says how."""
+    found = {member: result[member] for member in FOUND if member in result}
+    if result.get("verified") is False:
+        raise Failed("the result is wrong")
+    if what.app == "gups":
+        return result["compared"]
+    if "verified" in result:
+        what.found = what.found or found
+        return "reference"
+    if found != what.found:
+        raise Failed("the result differs from that of the verified run")
+    return "the same as verified"
+
+
+def run(args, what, nodes, form):
+    if time.monotonic() > args.until:
+        raise Failed("no time was left")
+    verify = ["--verify"] if what.app != "gups" and not what.found else []
+    command = [*what.command(nodes), "--nodes", str(nodes), *options_of(args, form), *args.on, *verify]
+    out = output_of([*begin(args, nodes), *command, "--timeout", str(max(30, round(args.limit))), "--json", "-"],
+                    args.limit * (VERIFYING if verify else 1))
+    result = json.loads(out[out.index("{"):])
+    return {**result, "checked": check(what, result), "command": " ".join(["grapnel", what.app, *map(os.path.basename, command[1:])])}
+
+
+def row_of(what, nodes, form, results):
+    last, net = results[-1], results[-1]["net"]
+    share = REMOTE[what.app](last) if what.app in REMOTE else 1 - 1 / nodes
+    return {"app": what.app, "input": what.name, "nodes": nodes, "form": form, "command": last["command"],
+            "seconds": statistics.median(r["seconds"] for r in results), "checked": last["checked"], "messages": net["sent"],
+            "mean_packet": net["mean_packet"], "messages_a_packet": net["sent"] / max(1, net["packets"]), "remote_share": share,
+            "remote_share_is": HOW.get(what.app, "counted"), "idle_share": net["idle_share"]}
+
+
+def measure(args, what, turns):
+    """In turn, so that what else the machine does meets all alike."""
+    results = {turn: [] for turn in turns}
+    failed = {}
     for _ in range(args.runs):
-        for form, options in FORMS.items():
-            result = run(launch, command + options)
-            seconds[form].append(result["seconds"])
-            net[form] = result["net"]
-    return [{"form": form, "seconds": statistics.median(seconds[form]), "messages": net[form]["sent"],
-             "mean_packet": net[form]["mean_packet"], "messages_a_packet": net[form]["sent"] / max(1, net[form]["packets"])}
-            for form in FORMS]
+        for turn in [t for t in turns if t not in failed]:
+            began = time.monotonic()
+            try:
+                results[turn].append(run(args, what, *turn))
+                print(f"  {what.name}, {turn[0]} nodes, {turn[1]}: {results[turn][-1]['seconds']:.4g} s "
+                      f"({time.monotonic() - began:.1f} s)", flush=True)
+            except Failed as why:
+                failed[turn] = str(why)
+                print(f"  {what.name}, {turn[0]} nodes, {turn[1]}: FAILED: {why}", flush=True)
+    return [{"app": what.app, "input": what.name, "nodes": turn[0], "form": turn[1], "failed": failed[turn]} if turn in failed
+            else row_of(what, *turn, results[turn]) for turn in turns]
+
+
+def plan(args, inputs):
+    """Inputs that take seconds are combined first, so that what is lost if time ends is the comparison."""
+    if args.inputs == "small":
+        return [(what, what.turns) for what in inputs]
+    first = [(what, what.turns[:len(args.nodes)]) for what in inputs if LANE not in what.forms]
+    rest = [(what, what.turns[len(args.nodes):] if LANE not in what.forms else what.turns) for what in inputs]
+    return [(what, turns) for what, turns in first + rest if turns]
+
+
+# ---- what comes of them ----
+
+def is_whole(name):
+    return not name.endswith(f"/{FEWER}")
+
+
+def rows_before(args):
+    """With --add: of the inputs that are not measured now, from a file of runs like these."""
+    if not args.add:
+        return []
+    with open(args.json, encoding="utf-8") as file:
+        before = json.load(file)
+    same = {"on": args.machine, "inputs": args.inputs, "scale": args.scale, "nodes": args.nodes, "commit": report.commit(args)}
+    other = [member for member, value in same.items() if before[member] != value]
+    if other:
+        sys.exit(f"{args.json}: the {', '.join(other)} of its runs is another; leave --add out")
+    return [r for r in before["rows"] if r["input"].split("/")[0] not in args.only]
+
+
+def seconds(rows, name, nodes):
+    return {r["form"]: r["seconds"] for r in rows if r["input"] == name and r["nodes"] == nodes and "seconds" in r}
+
+
+def claims_of(args, rows):
+    for name, app in {r["input"]: r["app"] for r in rows}.items():
+        by_form = seconds(rows, name, args.nodes[-1])
+        others = [by_form[form] for form in by_form if form not in (COMBINED, BY_HOST)]
+        if COMBINED not in by_form or not others:
+            continue
+        if is_whole(name):
+            yield f"{name}: combined over the best other form", min(others) / by_form[COMBINED], 0.9, True
+        if LANE in by_form and app in ("gups", "pagerank"):
+            yield f"{name}: combined over a packet a message", by_form[LANE] / by_form[COMBINED], 3, True
+
+
+def means(args, rows):
+    """Of the whole inputs on the most nodes."""
+    whole = [name for name in dict.fromkeys(r["input"] for r in rows) if is_whole(name)]
+    sorted_by_host = BY_HOST if args.cuda else COMBINED
+    idle = [r["idle_share"] for r in rows if "idle_share" in r and r["input"] in whole and r["nodes"] == args.nodes[-1] and
+            r["form"] == sorted_by_host]
+    one, most = ([seconds(rows, name, n).get(COMBINED) for name in whole] for n in (1, args.nodes[-1]))
+    times = [a / b for a, b in zip(one, most) if a and b]
+    return {"idle_share": statistics.mean(idle) if idle else None,
+            "rate_over_one_node": statistics.geometric_mean(times) if times else None}
+
+
+def add_ratios(args, rows):
+    for r in rows:
+        ours = seconds(rows, r["input"], args.nodes[-1]).get(COMBINED)
+        if ours and "seconds" in r and r["nodes"] == args.nodes[-1]:
+            r["of_combined"] = ours / r["seconds"]
 
 
 def draw(path, rows):
-    blocks = {f"f{k}": [(r["app"], r["of_combined"]) for r in rows if r["form"] == form] for k, form in enumerate(FORMS)}
-    bars = ", ".join(f'$f{k} using 2:xtic(1) title "{form}"' for k, form in enumerate(FORMS))
+    """Bars of the inputs in each form; those of a packet a message are of a smaller input, under its name."""
+    forms = list(dict.fromkeys(r["form"] for r in rows if "of_combined" in r))
+    blocks = {f"f{k}": [(r["input"], r["of_combined"]) for r in rows if r["form"] == form and "of_combined" in r]
+              for k, form in enumerate(forms)}
+    bars = ", ".join(f'$f{k} using 2:xtic(1) title "{form}"' for k, form in enumerate(forms))
     plot.draw(path, (860, 360), 'set style data histogram\nset style histogram cluster gap 1\nset boxwidth 0.9\n'
               'set ylabel "rate, of combined"\nset yrange [0:*]\nset key outside top horizontal\nset grid xtics noxtics ytics\n'
               f"plot {bars}\n", **blocks)
 
 
+def result_of(args, rows, complete):
+    add_ratios(args, rows)
+    return {"on": args.machine, "inputs": args.inputs, "scale": args.scale, "nodes": args.nodes,
+            "processes": args.launcher is not None, "runs": args.runs, "complete": complete,
+            "failed": sum("failed" in r for r in rows), "means": means(args, rows), "rows": rows}
+
+
+def settle(args):
+    """What follows from the options."""
+    args.cuda = args.machine.startswith("cuda")
+    args.on = ["--machine", args.machine] + ([] if args.cuda else ["--threads", "1"])
+    args.nodes = sorted(map(int, args.nodes.split(",")))
+    args.only = args.only.split(",") if args.only else []
+    args.forms = [COMBINED] + [BY_HOST] * args.cuda + OTHERS
+    args.runs = args.runs or (3 if args.inputs == "small" else 1)
+    args.until = time.monotonic() + 60 * args.minutes
+
+
 def main():
     p = report.parser(__doc__)
-    p.add_argument("--processes", type=int, default=4)
-    p.add_argument("--launcher", default="mpirun")
+    p.add_argument("--machine", default="cpu", help="of the nodes: cpu (default), cuda or cuda:INDEX")
+    p.add_argument("--nodes", default="1,2,4,8", help="numbers of nodes, separated by commas (default 1,2,4,8)")
+    p.add_argument("--inputs", choices=["small", "gravel"], default="small", help="small (default), or those of Gravel's table 4")
+    p.add_argument("--scale", type=float, default=1, help="of gravel's inputs, 0.001 for a thousandth (default 1)")
+    p.add_argument("--only", help="names of inputs, separated by commas (default all)")
+    p.add_argument("--add", action="store_true", help="keep what the file of --json has of other inputs than those of --only")
+    p.add_argument("--limit", type=float, default=60, help="seconds that a run may take; with a reference 4 times as long (default 60)")
+    p.add_argument("--minutes", type=float, default=math.inf, help="begin no run after so many (default none)")
+    p.add_argument("--launcher", help="begin each node as a process by this launcher of MPI (default: threads of one process)")
     p.add_argument("--svg", help="write the drawing of figure 15 to this file; needs gnuplot")
-    p.set_defaults(runs=3)
+    p.set_defaults(runs=None)
     args = p.parse_args()
-    launch = report.launcher(args) + [report.program(args, "tools", "grapnel")]
-    rows, claims = [], []
+    if args.add and not (args.only and args.json):
+        p.error("--add needs --only and --json")
+    settle(args)
+    rows = rows_before(args)
     with tempfile.TemporaryDirectory() as folder:
-        for app, command in inputs(args, folder).items():
-            forms = measure(args, launch, command)
-            ours = next(r["seconds"] for r in forms if r["form"] == "combined")
-            for r in forms:
-                rows.append({"app": app, **r, "of_combined": ours / r["seconds"]})
-            print(f"  {app}: " + ", ".join(f"{r['form']} {r['seconds']:.3f} s" for r in forms))
-            claims.append((f"{app}: combined over the best other form",
-                           min(r["seconds"] for r in forms if r["form"] != "combined") / ours, 0.9, True))
-            if app in ("gups", "pagerank"):
-                lane = next(r["seconds"] for r in forms if r["form"] == "message-per-lane")
-                claims.append((f"{app}: combined over a packet a message", lane / ours, 3, True))
+        inputs = (small if args.inputs == "small" else gravel)(args, folder)
+        for what, turns in plan(args, inputs):
+            rows += measure(args, what, turns)
+            report.keep(args, "forms", result_of(args, rows, False))
     if args.svg:
         draw(args.svg, rows)
-    return report.save(args, "forms", {"processes": args.processes, "rows": rows}, claims)
+    bad = report.save(args, "forms", result_of(args, rows, True), claims_of(args, rows))
+    return int(bad or any("failed" in r for r in rows))
 
 
 if __name__ == "__main__":

@@ -100,14 +100,20 @@ def check(claims):
     return kept
 
 
-def save(args, name, result, claims):
-    """Keep the result with machine, date and commit. Returns the exit status: 0 if every claim holds."""
+def keep(args, name, result, checked=()):
+    """Write the result with machine, date and commit. checked: from check(). Returns where it is."""
     result = {"schema": f"grapnel-bench-{name}-1", "date": datetime.date.today().isoformat(), "commit": commit(args),
-              "machine": machine(), "claims": check(claims), **result}
+              "machine": machine(), "claims": list(checked), **result}
     path = args.json or os.path.join(ROOT, "out", "bench", f"{name}.json")
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, "w") as out:
         json.dump(result, out, indent=1)
         out.write("\n")
-    print(f"  kept in {os.path.relpath(path)}")
-    return 0 if all(c["holds"] for c in result["claims"]) else 1
+    return path
+
+
+def save(args, name, result, claims):
+    """Check the claims and keep the result. Returns the exit status: 0 if every claim holds."""
+    checked = check(claims)
+    print(f"  kept in {os.path.relpath(keep(args, name, result, checked))}")
+    return 0 if all(c["holds"] for c in checked) else 1
