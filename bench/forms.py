@@ -14,10 +14,10 @@ It needs the target tools/grapnel. Combined runs on each number of nodes, the ot
 process, on cuda with one GPU for all of them; with --launcher each is a process. On cuda a kernel sorts the messages of combined
 (--sort kernel), and "combined, host sorts" is the same sorted by the network threads, as Gravel does it.
 
-Inputs `gravel` have the sizes of Gravel's table 4 times --scale. bench/support/kin.py draws them (it needs numpy); -1 is the mesh,
--2 the band. SSSP-1 has a sixteenth of the mesh, and edges of length 1: nodes that relax edges in any order send every vertex the
-more often the larger the mesh is. A packet a message takes too long for these sizes, so INPUT/64 is a 64th of each input, in this
-form and combined.
+Inputs `gravel` have the sizes of Gravel's table 4 times --scale. bench/support/kin.py draws them (it needs numpy); -1 is the
+mesh, -2 the band. SSSP-1 has a sixteenth of the mesh, and edges of length 1: nodes that relax edges in any order send every
+vertex the more often the larger the mesh is. A packet a message takes too long for these sizes, so INPUT/64 is a 64th of each
+input, in this form and combined.
 
 Every run is verified: gups by itself, the first run of each other input against its reference, and the others by what they found,
 which must be the same (the digest; centres and distances of kmeans; counts of mer). A run that fails or takes longer than --limit
@@ -42,7 +42,7 @@ from support import plot, report
 OTHERS = ["coprocessor", "coprocessor, more room", "coalesced"]
 LANE, COMBINED, BY_HOST = "message-per-lane", "combined", "combined, host sorts"
 FEWER = 64  # times, of the inputs that are sent in a packet a message
-VERIFYING = 4  # times as long a run may take if a reference is computed
+VERIFYING = 4  # times as long the first run of an input may take, because a reference is computed
 FOUND = ["digest", "iterations", "squared_distances", "clusters", "kmers", "distinct", "once", "unique"]
 REMOTE = {"gups": lambda r: r["net"]["sent"] / r["updates"],
           "pagerank": lambda r: r["net"]["sent"] / (r["edges"] * r["iterations"]),
@@ -60,8 +60,9 @@ class Input:
 
     def __init__(self, name, command, forms, nodes):
         self.name, self.command, self.forms, self.nodes = name, command, forms, nodes
-        self.app, self.found = command(1)[0], None
-        self.turns = [(n, COMBINED) for n in nodes] + [(nodes[-1], form) for form in forms if form != COMBINED]
+        self.app, self.found, self.tried = command(1)[0], None, False
+        self.turns = [(nodes[-1], form) for form in forms]
+        self.fewer = [(n, COMBINED) for n in nodes[:-1]]
 
 
 # ---- inputs ----
@@ -87,6 +88,10 @@ def wanted(args, name):
     return not args.only or name in args.only
 
 
+def is_whole(name):
+    return not name.endswith(f"/{FEWER}")
+
+
 def power(value):
     """The largest power of two that is not more."""
     return 1 << max(6, math.floor(math.log2(value)))
@@ -102,7 +107,8 @@ def draw_file(folder, maker, count):
 
 
 def gravel_gups(folder, scale):
-    return lambda n: ["gups", "--op", "inc", "--table", str(power((1 << 30) * scale / n)), "--updates", str(round(18e7 * scale / n))]
+    return lambda n: ["gups", "--op", "inc", "--table", str(power((1 << 30) * scale / n)),
+                      "--updates", str(round(18e7 * scale / n))]
 
 
 def gravel_graph(app, maker, vertices, *options):
@@ -133,8 +139,8 @@ def gravel(args, folder):
     iterations = ("--iterations", "10")
     table = {"gups": gravel_gups, "pr-1": gravel_graph("pagerank", *mesh, *iterations),
              "pr-2": gravel_graph("pagerank", *band, *iterations), "sssp-1": gravel_graph("sssp", *sixteenth, "--most", "1"),
-             "sssp-2": gravel_graph("sssp", *band), "color-1": gravel_graph("color", *mesh), "color-2": gravel_graph("color", *band),
-             "kmeans": gravel_kmeans, "mer": gravel_mer(kin.reads)}
+             "sssp-2": gravel_graph("sssp", *band), "color-1": gravel_graph("color", *mesh),
+             "color-2": gravel_graph("color", *band), "kmeans": gravel_kmeans, "mer": gravel_mer(kin.reads)}
     made = []
     for name, make in table.items():
         if wanted(args, name):
@@ -194,11 +200,12 @@ def run(args, what, nodes, form):
     if time.monotonic() > args.until:
         raise Failed("no time was left")
     verify = ["--verify"] if what.app != "gups" and not what.found else []
+    limit = args.limit * (VERIFYING if verify and not what.tried else 1)
+    what.tried = True
     command = [*what.command(nodes), "--nodes", str(nodes), *options_of(args, form), *args.on, *verify]
-    out = output_of([*begin(args, nodes), *command, "--timeout", str(max(30, round(args.limit))), "--json", "-"],
-                    args.limit * (VERIFYING if verify else 1))
+    out = output_of([*begin(args, nodes), *command, "--timeout", str(max(30, round(args.limit))), "--json", "-"], limit)
     result = json.loads(out[out.index("{"):])
-    return {**result, "checked": check(what, result), "command": " ".join(["grapnel", what.app, *map(os.path.basename, command[1:])])}
+    return {**result, "checked": check(what, result), "command": " ".join(["grapnel", *map(os.path.basename, command)])}
 
 
 def row_of(what, nodes, form, results):
@@ -229,19 +236,14 @@ def measure(args, what, turns):
 
 
 def plan(args, inputs):
-    """Inputs that take seconds are combined first, so that what is lost if time ends is the comparison."""
+    """The forms of an input run one after the other. Of inputs that take seconds fewer nodes come last, in case that time ends."""
     if args.inputs == "small":
-        return [(what, what.turns) for what in inputs]
-    first = [(what, what.turns[:len(args.nodes)]) for what in inputs if LANE not in what.forms]
-    rest = [(what, what.turns[len(args.nodes):] if LANE not in what.forms else what.turns) for what in inputs]
-    return [(what, turns) for what, turns in first + rest if turns]
+        return [(what, what.turns + what.fewer) for what in inputs]
+    whole = sorted(inputs, key=lambda what: not is_whole(what.name))
+    return [(what, what.turns) for what in whole] + [(what, what.fewer) for what in whole if what.fewer]
 
 
 # ---- what comes of them ----
-
-def is_whole(name):
-    return not name.endswith(f"/{FEWER}")
-
 
 def rows_before(args):
     """With --add: of the inputs that are not measured now, from a file of runs like these."""
@@ -260,42 +262,48 @@ def seconds(rows, name, nodes):
     return {r["form"]: r["seconds"] for r in rows if r["input"] == name and r["nodes"] == nodes and "seconds" in r}
 
 
+def best_other(by_form):
+    """Seconds of the best form that does not combine; none: infinite."""
+    return min((s for form, s in by_form.items() if form not in (COMBINED, BY_HOST)), default=math.inf)
+
+
 def claims_of(args, rows):
     for name, app in {r["input"]: r["app"] for r in rows}.items():
         by_form = seconds(rows, name, args.nodes[-1])
-        others = [by_form[form] for form in by_form if form not in (COMBINED, BY_HOST)]
-        if COMBINED not in by_form or not others:
-            continue
-        if is_whole(name):
-            yield f"{name}: combined over the best other form", min(others) / by_form[COMBINED], 0.9, True
-        if LANE in by_form and app in ("gups", "pagerank"):
+        if COMBINED in by_form and best_other(by_form) < math.inf and is_whole(name):
+            yield f"{name}: combined over the best other form", best_other(by_form) / by_form[COMBINED], 0.9, True
+        if COMBINED in by_form and LANE in by_form and app in ("gups", "pagerank"):
             yield f"{name}: combined over a packet a message", by_form[LANE] / by_form[COMBINED], 3, True
 
 
 def means(args, rows):
-    """Of the whole inputs on the most nodes."""
+    """Of the whole inputs on the most nodes, and the least gain over a packet a message."""
     whole = [name for name in dict.fromkeys(r["input"] for r in rows) if is_whole(name)]
     sorted_by_host = BY_HOST if args.cuda else COMBINED
     idle = [r["idle_share"] for r in rows if "idle_share" in r and r["input"] in whole and r["nodes"] == args.nodes[-1] and
             r["form"] == sorted_by_host]
     one, most = ([seconds(rows, name, n).get(COMBINED) for name in whole] for n in (1, args.nodes[-1]))
     times = [a / b for a, b in zip(one, most) if a and b]
-    return {"idle_share": statistics.mean(idle) if idle else None,
+    gains = [1 / r["of_combined"] for r in rows if r["form"] == LANE and "of_combined" in r]
+    return {"idle_share": statistics.mean(idle) if idle else None, "least_over_message_per_lane": min(gains, default=None),
             "rate_over_one_node": statistics.geometric_mean(times) if times else None}
 
 
 def add_ratios(args, rows):
     for r in rows:
-        ours = seconds(rows, r["input"], args.nodes[-1]).get(COMBINED)
-        if ours and "seconds" in r and r["nodes"] == args.nodes[-1]:
-            r["of_combined"] = ours / r["seconds"]
+        by_form = seconds(rows, r["input"], args.nodes[-1])
+        if COMBINED in by_form and "seconds" in r and r["nodes"] == args.nodes[-1]:
+            r["of_combined"] = by_form[COMBINED] / r["seconds"]
+            if r["form"] == COMBINED:
+                r["of_best_other"] = best_other(by_form) / r["seconds"] if best_other(by_form) < math.inf else None
 
 
 def draw(path, rows):
-    """Bars of the inputs in each form; those of a packet a message are of a smaller input, under its name."""
-    forms = list(dict.fromkeys(r["form"] for r in rows if "of_combined" in r))
-    blocks = {f"f{k}": [(r["input"], r["of_combined"]) for r in rows if r["form"] == form and "of_combined" in r]
-              for k, form in enumerate(forms)}
+    """Bars of the inputs in each form, none where a run failed; those of a packet a message may be of a 64th of the input."""
+    bar = {(r["input"].split("/")[0], r["form"]): r["of_combined"] for r in rows
+           if "of_combined" in r and (is_whole(r["input"]) or r["form"] == LANE)}
+    names, forms = dict.fromkeys(name for name, _ in bar), dict.fromkeys(form for _, form in bar)
+    blocks = {f"f{k}": [(name, bar.get((name, form), 0)) for name in names] for k, form in enumerate(forms)}
     bars = ", ".join(f'$f{k} using 2:xtic(1) title "{form}"' for k, form in enumerate(forms))
     plot.draw(path, (860, 360), 'set style data histogram\nset style histogram cluster gap 1\nset boxwidth 0.9\n'
               'set ylabel "rate, of combined"\nset yrange [0:*]\nset key outside top horizontal\nset grid xtics noxtics ytics\n'
@@ -328,7 +336,8 @@ def main():
     p.add_argument("--scale", type=float, default=1, help="of gravel's inputs, 0.001 for a thousandth (default 1)")
     p.add_argument("--only", help="names of inputs, separated by commas (default all)")
     p.add_argument("--add", action="store_true", help="keep what the file of --json has of other inputs than those of --only")
-    p.add_argument("--limit", type=float, default=60, help="seconds that a run may take; with a reference 4 times as long (default 60)")
+    p.add_argument("--limit", type=float, default=60,
+                   help="seconds that a run may take; the first of an input 4 times as long (default 60)")
     p.add_argument("--minutes", type=float, default=math.inf, help="begin no run after so many (default none)")
     p.add_argument("--launcher", help="begin each node as a process by this launcher of MPI (default: threads of one process)")
     p.add_argument("--svg", help="write the drawing of figure 15 to this file; needs gnuplot")
@@ -343,9 +352,9 @@ def main():
         for what, turns in plan(args, inputs):
             rows += measure(args, what, turns)
             report.keep(args, "forms", result_of(args, rows, False))
+    bad = report.save(args, "forms", result_of(args, rows, True), claims_of(args, rows))
     if args.svg:
         draw(args.svg, rows)
-    bad = report.save(args, "forms", result_of(args, rows, True), claims_of(args, rows))
     return int(bad or any("failed" in r for r in rows))
 
 

@@ -19,6 +19,8 @@ status is 1 if the page is not what this script makes. A claim has
     cap                            true: at best same direction, because of what "why" says
     verdict                        instead of a rule
     why, command                   the reason; what measures ours
+    until                          all of these but where, statement, unit and paper, used until the result of "ours" is kept: while
+                                   its file does not exist, or says "failed" of the run
 """
 import argparse
 import csv
@@ -36,13 +38,18 @@ PAGE = os.path.join(report.ROOT, "docs", "papers.md")
 ORDER = ["bam", "dream", "dualopt", "gravel", "scope"]
 REPRODUCED, DIRECTION, NOT, LATER, NEVER = VERDICTS = ("reproduced", "same direction", "not", "not measured yet",
                                                        "not possible here")
-MEMBERS = {"id", "where", "statement", "unit", "paper", "ours", "rule", "direction", "cap", "verdict", "why", "command"}
+ALWAYS = {"id", "where", "statement", "unit", "paper"}
+MEMBERS = ALWAYS | {"ours", "rule", "direction", "cap", "verdict", "why", "command"}
 MACHINES = {"epyc2": "two cores of an EPYC", "xeon2": "two cores of a Xeon", "h100": "one H100", "h200": "one H200",
             "h200x2": "two H200", "sim": "simulated"}
 
 
 class Wrong(Exception):
     """What a claim or a kept result lacks."""
+
+
+class Missing(Wrong):
+    """A result that is not kept yet."""
 
 
 # ---- kept results ----
@@ -54,7 +61,7 @@ def kept(name):
         with open(path, encoding="utf-8", newline="") as source:
             return list(csv.DictReader(source)) if name.endswith(".csv") else json.load(source)
     except FileNotFoundError as error:
-        raise Wrong(f"bench/results/{name} does not exist") from error
+        raise Missing(f"bench/results/{name} does not exist") from error
 
 
 def chosen(value, members):
@@ -77,6 +84,8 @@ def value_at(name, path):
         try:
             value = step(value, at)
         except (LookupError, TypeError, AttributeError) as error:
+            if isinstance(value, dict) and "failed" in value:
+                raise Missing(f"bench/results/{name}: the run of the path {path!r} failed") from error
             raise Wrong(f"bench/results/{name}: no {at!r} of the path {path!r}: {error}") from error
     try:
         return float(value)
@@ -154,7 +163,20 @@ def source(claim):
     return f"`{claim['command']}`: {', '.join(where)}"
 
 
+def current(claim):
+    """The claim, or what stands for it until its result is kept."""
+    until, claim = claim.get("until"), {k: v for k, v in claim.items() if k != "until"}
+    if until is None:
+        return claim
+    try:
+        measured(claim["ours"])
+    except Missing:
+        return {**{k: v for k, v in claim.items() if k in ALWAYS}, **until}
+    return claim
+
+
 def row(claim):
+    claim = current(claim)
     unknown = set(claim) - MEMBERS
     if unknown:
         raise Wrong(f"there is no member {', '.join(sorted(unknown))}")

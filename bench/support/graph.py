@@ -27,7 +27,7 @@ def first_source(path, degree=3):
 
 
 def write(path, offsets, neighbours):
-    """A .gng file of an undirected graph without weights. Its arrays are numpy's, u64 and u32; the neighbours of a vertex ascend."""
+    """A .gng file of an undirected graph without weights; its arrays are numpy's, u64 and u32, and each list ascends."""
     page = bytearray(HEADER)
     struct.pack_into("<8sIIIIII", page, 0, b"GNGRAPH\n", 1, 0x01020304, HEADER, 3, 0, 0)
     struct.pack_into("<QQ", page, 32, len(offsets) - 1, len(neighbours))

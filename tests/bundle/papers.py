@@ -5,6 +5,7 @@ one. Usage: papers.py SOURCE-FOLDER"""
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(sys.argv[1], "bench"))
 import papers  # noqa: E402  pylint: disable=wrong-import-position
@@ -49,6 +50,26 @@ def check_rules():
     expect("fixed", papers.verdict({"verdict": "not possible here", "why": "no drive"}, None), "not possible here")
 
 
+def check_until():
+    claim = {"where": "1", "statement": "s", "paper": 1, "rule": "least", "command": "c",
+             "until": {"verdict": "not measured yet", "why": "nobody did"}}
+
+    def of(name, member):
+        return {**claim, "ours": {"file": name, "path": ["rows", {"op": "inc"}, member]}}
+
+    kept = of("epyc2-gups.json", "combined")
+    expect("before the result", papers.row(of("none.json", "combined"))[0], "not measured yet")
+    expect("with the result", papers.current(kept), {k: v for k, v in kept.items() if k != "until"})
+    refused("a wrong path", of("epyc2-gups.json", "no_such"), "no_such")
+    refused("until without a reason", {**of("none.json", "combined"), "until": {"verdict": "not measured yet"}}, "reason")
+    results = papers.RESULTS
+    with tempfile.TemporaryDirectory() as papers.RESULTS:
+        with open(os.path.join(papers.RESULTS, "epyc2-some.json"), "w", encoding="utf-8") as out:
+            out.write('{"rows": [{"op": "inc", "failed": "it took too long"}]}')
+        expect("a run that failed", papers.row(of("epyc2-some.json", "combined"))[0], "not measured yet")
+    papers.RESULTS = results
+
+
 def check_refusals():
     name, claim = "epyc2-gups.json", {"where": "1", "statement": "s", "paper": 1, "rule": "least", "command": "c"}
     refused("a missing file", {**claim, "ours": {"file": "none.json", "path": ["rows"]}}, "bench/results/none.json")
@@ -89,6 +110,7 @@ def check_simulations():
 
 def main():
     check_rules()
+    check_until()
     check_refusals()
     check_places()
     check_simulations()
