@@ -11,8 +11,8 @@ Combined is never slower than 0.9 of the best of the others, and 3 times as fast
                    [--limit S] [--minutes M] [--launcher mpirun] [--svg OUT] [--runs N] [--build DIR] [--json OUT]
 
 It needs the target tools/grapnel. Combined runs on each number of nodes, the other forms on the largest. Nodes are threads of one
-process, on cuda with one GPU for all of them; with --launcher each is a process. On cuda a kernel sorts the messages of combined
-(--sort kernel), and "combined, host sorts" is the same sorted by the network threads, as Gravel does it.
+process, on cuda with one GPU for all of them; with --launcher each is a process. The network threads sort the messages of combined,
+as Gravel does it; on cuda "combined, kernel sorts" is the same sorted by a kernel (--sort kernel).
 
 Inputs `gravel` have the sizes of Gravel's table 4 times --scale. bench/support/kin.py draws them (it needs numpy); -1 is the
 mesh, -2 the band. SSSP-1 has a sixteenth of the mesh, and edges of length 1: nodes that relax edges in any order send every
@@ -40,7 +40,7 @@ import time
 from support import plot, report
 
 OTHERS = ["coprocessor", "coprocessor, more room", "coalesced"]
-LANE, COMBINED, BY_HOST = "message-per-lane", "combined", "combined, host sorts"
+LANE, COMBINED, BY_KERNEL = "message-per-lane", "combined", "combined, kernel sorts"
 FEWER = 64  # times, of the inputs that are sent in a packet a message
 VERIFYING = 4  # times as long the first run of an input may take, because a reference is computed
 FOUND = ["digest", "iterations", "squared_distances", "clusters", "kmers", "distinct", "once", "unique"]
@@ -152,8 +152,8 @@ def gravel(args, folder):
 # ---- runs ----
 
 def options_of(args, form):
-    if form in (COMBINED, BY_HOST):
-        return ["--sort", "kernel"] if form == COMBINED and args.cuda else []
+    if form in (COMBINED, BY_KERNEL):
+        return ["--sort", "kernel"] if form == BY_KERNEL else []
     log = ["--log", "4M" if args.cuda else "16M"] if form == "coprocessor, more room" else []
     return ["--form", form.split(",")[0], *log]
 
@@ -264,7 +264,7 @@ def seconds(rows, name, nodes):
 
 def best_other(by_form):
     """Seconds of the best form that does not combine; none: infinite."""
-    return min((s for form, s in by_form.items() if form not in (COMBINED, BY_HOST)), default=math.inf)
+    return min((s for form, s in by_form.items() if form not in (COMBINED, BY_KERNEL)), default=math.inf)
 
 
 def claims_of(args, rows):
@@ -279,9 +279,8 @@ def claims_of(args, rows):
 def means(args, rows):
     """Of the whole inputs on the most nodes, and the least gain over a packet a message."""
     whole = [name for name in dict.fromkeys(r["input"] for r in rows) if is_whole(name)]
-    sorted_by_host = BY_HOST if args.cuda else COMBINED
     idle = [r["idle_share"] for r in rows if "idle_share" in r and r["input"] in whole and r["nodes"] == args.nodes[-1] and
-            r["form"] == sorted_by_host]
+            r["form"] == COMBINED]
     one, most = ([seconds(rows, name, n).get(COMBINED) for name in whole] for n in (1, args.nodes[-1]))
     times = [a / b for a, b in zip(one, most) if a and b]
     gains = [1 / r["of_combined"] for r in rows if r["form"] == LANE and "of_combined" in r]
@@ -323,7 +322,7 @@ def settle(args):
     args.on = ["--machine", args.machine] + ([] if args.cuda else ["--threads", "1"])
     args.nodes = sorted(map(int, args.nodes.split(",")))
     args.only = args.only.split(",") if args.only else []
-    args.forms = [COMBINED] + [BY_HOST] * args.cuda + OTHERS
+    args.forms = [COMBINED] + OTHERS + [BY_KERNEL] * args.cuda
     args.runs = args.runs or (3 if args.inputs == "small" else 1)
     args.until = time.monotonic() + 60 * args.minutes
 

@@ -148,12 +148,14 @@ def main():
     args.data = args.data or (8192 if gpu else 1)
     args.rows = args.rows or ("100000000" if gpu else "100000")
     bandwidth = link(args) if gpu else None
+    schema = "jobs-gpu" if gpu else "jobs-cpu"
     found = {}
     for name, (arguments, baselines) in jobs(args).items():
         found[name] = sweep(args, arguments, baselines)
         show(name, found[name])
+        report.keep(args, schema, {"link_bytes_per_second": bandwidth, "sweeps": found})  # a run that is ended later keeps this
     claims = [c for c in ratios(found) + slowdowns(found, bandwidth) + moved(found) if gpu and c[1] is not None]
-    return report.save(args, "jobs-gpu" if gpu else "jobs-cpu", {"link_bytes_per_second": bandwidth, "sweeps": found}, claims)
+    return report.save(args, schema, {"link_bytes_per_second": bandwidth, "sweeps": found}, claims)
 
 
 if __name__ == "__main__":

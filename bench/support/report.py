@@ -81,10 +81,11 @@ def gups(args, options, what, launch=()):
 
 
 def kron(args, scale, degree="16", path=None):
-    """A graph of that scale: a file of that path, or in the folder of the build, made if it is not there."""
+    """A graph of that scale: a file of that path, or in the folder of the build, made if it is not there, by a GPU where one is used."""
     graph = path or os.path.join(args.build, f"bench-kron{scale}-{degree}.gng")
+    on = ["--machine", args.machine] if getattr(args, "machine", "").startswith("cuda") else []
     if not os.path.exists(graph):
-        subprocess.run([program(args, "tools", "grapnel"), "gen", "kron", "--scale", scale, "--degree", degree, "--undirected",
+        subprocess.run([program(args, "tools", "grapnel"), "gen", "kron", "--scale", scale, "--degree", degree, "--undirected", *on,
                         graph], check=True)
     return graph
 
