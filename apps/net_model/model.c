@@ -286,12 +286,7 @@ int net_model_run(const struct net_model *m, struct net_model_result *result)
 		conclude(&s, result);
 	for (uint32_t k = 0; s.node && k < simulated; k++)
 		net_model_node_fini(&s.node[k]);
-	while (s.spare) {
-		struct parcel *p = s.spare;
-
-		s.spare = p->next;
-		free(p);
-	}
+	net_model_parcels_free(s.spare);
 	free(s.node);
 	free(core);
 	return s.rc;

@@ -94,14 +94,10 @@ static uint32_t take_in(struct model *s, struct node *n, uint32_t class_, const 
 
 static void finish(struct model *s, struct node *n, uint32_t class_)
 {
-	struct fifo *f = &n->come[class_];
-	struct parcel *p = f->first;
+	struct parcel *p = net_model_next(&n->come[class_]);
 
-	f->first = p->next;
-	if (!f->first)
-		f->last = NULL;
-	if (!(s->m->link_bytes_ns > 0))
-		s->node[p->source].pool[class_].released++;
+	if (!p->packed)
+		net_model_release(s, n, p);
 	p->next = s->spare;
 	s->spare = p;
 }
@@ -114,15 +110,17 @@ static uint32_t take_packet(struct model *s, struct node *n, uint32_t class_, in
 {
 	static const struct load update = {1, 0, 0}, mark = {0, 1, 0}, answer = {0, 0, 1};
 	struct load *left = &n->left[class_];
-	struct parcel *p = n->come[class_].first;
+	struct parcel *p = net_model_received(s, n, class_);
 	uint32_t done;
 
 	*stuck = 1;
-	if (!p || p->arrives > s->now)
+	if (!p)
 		return 0;
 	if (!model_words(left)) {
 		*left = p->load;
 		s->spent += s->m->packet_ns + s->m->byte_ns * 8 * model_words(left);
+		if (p->packed)
+			net_model_release(s, n, p);
 	}
 	done = take_in(s, n, class_, &update, &left->updates);
 	if (!left->updates)
@@ -223,13 +221,10 @@ int net_model_node_init(struct model *s, struct node *n, uint32_t node)
 
 		n->way[k] = (struct way *)calloc(links + 1, sizeof *n->way[k]);
 		n->pool[k].most = gn_rule_pool(links, k);
-		n->departures += n->pool[k].most;
+		n->receives[k] = GN_RULE_RECEIVES;
 		if (!n->way[k] || !n->hop)
 			return -GN_ENOMEM;
 	}
-	n->departure = (struct departure *)calloc(n->departures + 1, sizeof *n->departure);
-	if (!n->departure)
-		return -GN_ENOMEM;
 	for (uint32_t to = 0; to < nodes; to++) {
 		if (to == node)
 			continue;
@@ -244,24 +239,14 @@ int net_model_node_init(struct model *s, struct node *n, uint32_t node)
 	return 0;
 }
 
-static void parcels_free(struct parcel *p)
-{
-	while (p) {
-		struct parcel *next = p->next;
-
-		free(p);
-		p = next;
-	}
-}
-
 void net_model_node_fini(struct node *n)
 {
 	for (struct way *w = n->oldest; w; w = w->newer)
 		free(w->open);
+	net_model_parcels_free(n->coming.first);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
-		parcels_free(n->come[k].first);
+		net_model_parcels_free(n->come[k].first);
 		free(n->way[k]);
 	}
-	free(n->departure);
 	free(n->hop);
 }

@@ -25,7 +25,10 @@ struct parcel {
 	struct load load;
 	uint32_t class_, source; /* simulated node */
 	uint32_t origins;        /* enum origin of its messages, or-ed */
-	double arrives;
+	uint32_t packed;         /* 1: it is compressed */
+	uint32_t is_word; /* 1: no packet, but the word that one of its class has begun to be received */
+	double passes;    /* a link, in so long */
+	double arrives;   /* at the receiver's link; behind that, at the receiver */
 };
 
 struct way {
@@ -43,12 +46,6 @@ struct pool {
 
 struct fifo {
 	struct parcel *first, *last;
-};
-
-/* The time at which the buffer of a sent packet is free: the word of its receiver has come back. */
-struct departure {
-	double at;
-	uint32_t class_;
 };
 
 enum { WORKER, NETWORK, THREADS };
@@ -70,12 +67,13 @@ struct node {
 	struct way *way[GN_PACKET_CLASSES];
 	struct way *oldest, *newest;
 	struct pool pool[GN_PACKET_CLASSES];
+	struct fifo coming; /* what has not passed this node's link */
 	struct fifo come[GN_PACKET_CLASSES];
-	struct load left[GN_PACKET_CLASSES]; /* of the packet that is being taken in */
-	struct departure *departure;         /* ring, as many as there are packets */
-	uint32_t departed, departing, departures;
-	uint64_t made, logged; /* updates; messages in the log */
-	double remote;         /* share of an update that is not logged yet */
+	uint32_t receives[GN_PACKET_CLASSES];      /* that are open, over a link */
+	struct parcel *waiting[GN_PACKET_CLASSES]; /* the first in `come` that has found none open */
+	struct load left[GN_PACKET_CLASSES];       /* of the packet that is being taken in */
+	uint64_t made, logged;                     /* updates; messages in the log */
+	double remote;                             /* share of an update that is not logged yet */
 	enum stage stage;
 	uint32_t next_mark, next_answer, next_passed;
 	double link_free, come_free, link_busy;
@@ -112,8 +110,34 @@ int net_model_room(struct model *s, struct node *n, struct way *w);
  */
 void net_model_flush(struct model *s, struct node *n, int all, int idle);
 
-/* net_model_collect - buffers whose packets have left are free again when they are looked for. */
+/* net_model_collect - buffers that are released are free again when they are looked for. */
 void net_model_collect(struct model *s, struct node *n);
+
+/* ---- link.c ---- */
+
+/* net_model_parcel - an empty one; NULL: no memory, and the model ends. */
+struct parcel *net_model_parcel(struct model *s);
+
+/* net_model_parcels_free - free a list. */
+void net_model_parcels_free(struct parcel *first);
+
+/* net_model_next - remove and return the first of a list that is not empty. */
+struct parcel *net_model_next(struct fifo *f);
+
+/* net_model_carry - send a packet of so many bytes to a node. */
+void net_model_carry(struct model *s, struct node *n, struct parcel *p, struct node *to, uint32_t bytes);
+
+/*
+ * net_model_arrivals - take what has passed a node's link by now: packets, and words of its own packets. MPI
+ * does so in every call, which is when a node looks for a packet or for a buffer.
+ */
+void net_model_arrivals(struct model *s, struct node *n);
+
+/* net_model_received - the oldest packet of a class that has arrived; NULL: none. */
+struct parcel *net_model_received(struct model *s, struct node *n, uint32_t class_);
+
+/* net_model_release - what a received packet was received into is used for the next one. */
+void net_model_release(struct model *s, struct node *n, const struct parcel *p);
 
 /* ---- node.c ---- */
 

@@ -2,13 +2,9 @@
 /* way.c - messages put together by destination, and when a packet is sent, in the order of src/net/link.c. */
 #include "net_model/node.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void net_model_collect(struct model *s, struct node *n)
 {
-	while (n->departed != n->departing && n->departure[n->departed % n->departures].at <= s->now)
-		n->pool[n->departure[n->departed++ % n->departures].class_].released++;
+	net_model_arrivals(s, n);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		n->pool[k].free += n->pool[k].released;
 		n->pool[k].released = 0;
@@ -28,21 +24,6 @@ static int buffer_take(struct model *s, struct node *n, uint32_t class_)
 	else
 		return 0;
 	return 1;
-}
-
-static struct parcel *parcel_take(struct model *s)
-{
-	struct parcel *p = s->spare;
-
-	if (p)
-		s->spare = p->next;
-	else
-		p = (struct parcel *)malloc(sizeof *p);
-	if (!p)
-		s->rc = -GN_ENOMEM;
-	else
-		memset(p, 0, sizeof *p);
-	return p;
 }
 
 /* As gn_packet_seal and gn_compress have it: one run of messages, which must save an eighth. */
@@ -78,35 +59,6 @@ static void count(struct model *s, const struct parcel *p, uint32_t bytes, uint6
 	++*reason;
 }
 
-/*
- * Over the link, or from hand to hand. The sender's buffer is free when the receiver's word that it has begun
- * to receive is back (src/net/mpi.c), so a far node takes no more than the pools hold for each way there and
- * back.
- */
-static void carry(struct model *s, struct node *n, struct parcel *p, struct node *to, uint32_t bytes)
-{
-	const double passes = s->m->link_bytes_ns > 0 ? bytes / s->m->link_bytes_ns : 0;
-	struct fifo *f = &to->come[p->class_];
-
-	p->arrives = model_time(s);
-	if (s->m->link_bytes_ns > 0) {
-		n->link_free = (n->link_free > p->arrives ? n->link_free : p->arrives) + passes;
-		n->link_busy += passes;
-		n->departure[n->departing++ % n->departures] =
-		    (struct departure){n->link_free + 2 * s->m->latency_ns, p->class_};
-		p->arrives = n->link_free + s->m->latency_ns;
-		if (p->arrives < to->come_free + passes)
-			p->arrives = to->come_free + passes;
-		to->come_free = p->arrives;
-	}
-	p->next = NULL;
-	if (f->last)
-		f->last->next = p;
-	else
-		f->first = p;
-	f->last = p;
-}
-
 static void way_send(struct model *s, struct node *n, struct way *w, uint64_t *reason)
 {
 	struct parcel *p = w->open;
@@ -114,7 +66,7 @@ static void way_send(struct model *s, struct node *n, struct way *w, uint64_t *r
 
 	count(s, p, GN_PACKET_HEAD + body, reason);
 	s->spent += s->m->packet_ns + s->m->byte_ns * 8 * model_words(&p->load);
-	carry(s, n, p, &s->node[w->peer % s->simulated], GN_PACKET_HEAD + body);
+	net_model_carry(s, n, p, &s->node[w->peer % s->simulated], GN_PACKET_HEAD + body);
 	*(w->older ? &w->older->newer : &n->oldest) = w->newer;
 	*(w->newer ? &w->newer->older : &n->newest) = w->older;
 	w->open = NULL;
@@ -148,7 +100,7 @@ int net_model_room(struct model *s, struct node *n, struct way *w)
 		s->stats.stalls++;
 		return 0;
 	}
-	p = parcel_take(s);
+	p = net_model_parcel(s);
 	if (!p)
 		return 0;
 	way_open(s, n, w, p);

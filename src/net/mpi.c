@@ -8,6 +8,7 @@
  * sender sent (MPI 3.1 section 3.5). The thread that called gn_net_run makes all calls, so
  * MPI_THREAD_FUNNELED is enough.
  */
+#include <net/rule.h>
 #include <net/transport.h>
 
 #include <sched.h>
@@ -19,8 +20,7 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-/* The number of open receives of each class. */
-enum { OPEN = 8 };
+enum { OPEN = GN_RULE_RECEIVES };
 
 struct receive {
 	struct gn_parcel parcel; /* first */

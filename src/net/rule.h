@@ -19,6 +19,7 @@ enum {
 	/* then sleeps between looks. A sleep takes 100000 ns, so staying awake costs at most twice that. */
 	GN_RULE_SLEEP_NS = 50000,
 	GN_RULE_SLICE_NS = 100000, /* the scheduler slice of the network thread: the shortest possible */
+	GN_RULE_RECEIVES = 8,      /* open receives of each class, where packets come by MPI */
 	GN_RULE_TWO_WAYS_FROM = 65 /* nodes, unless the number of columns is given */
 };
 

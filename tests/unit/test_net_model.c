@@ -11,6 +11,7 @@
 
 #include "gups/gups.h"
 #include "net_model/model.h"
+#include "net_model/node.h"
 
 /*
  * Instrumented nodes keep more memory than those that the model describes. They are slow, so they send less;
@@ -201,6 +202,105 @@ static void a_far_node_takes_what_the_pools_hold(void **state)
 	assert_true(r.seconds <= 1e-9 * LATENCY_NS * 2 * (rounds + 4));
 }
 
+/* ---- parts of the model: what happens when is computed by hand ---- */
+
+enum { TICK_NS = 100 };
+
+static void parts_begin(struct model *s, struct net_model *m)
+{
+	memset(s, 0, sizeof *s);
+	s->m = m;
+	s->simulated = m->nodes;
+	s->most_words = gn_rule_words(m->packet_bytes);
+	s->node = (struct node *)calloc(m->nodes, sizeof *s->node);
+	assert_non_null(s->node);
+	for (uint32_t k = 0; k < m->nodes; k++)
+		assert_int_equal(net_model_node_init(s, &s->node[k], k), 0);
+}
+
+static void parts_end(struct model *s)
+{
+	for (uint32_t k = 0; k < s->simulated; k++)
+		net_model_node_fini(&s->node[k]);
+	net_model_parcels_free(s->spare);
+	free(s->node);
+}
+
+static void part_send(struct model *s, uint32_t from, uint32_t to, uint32_t bytes)
+{
+	struct parcel *p = net_model_parcel(s);
+
+	assert_non_null(p);
+	p->class_ = GN_REQUESTS;
+	p->source = from;
+	net_model_carry(s, &s->node[from], p, &s->node[to], bytes);
+}
+
+/* Until then all nodes look at their links every TICK_NS. */
+static void part_time(struct model *s, double until)
+{
+	for (; s->now <= until; s->now += TICK_NS)
+		for (uint32_t k = 0; k < s->simulated; k++)
+			net_model_arrivals(s, &s->node[k]);
+}
+
+/*
+ * Nodes 1 to 3 send a packet of 1000 bytes to node 0, and node 1 then one to node 2, at a byte a ns and a
+ * latency of 100 ns. All reach the link of node 0 at 1100, and pass it until 1100, 2100 and 3100. The word of
+ * each is back 100 ns later, if node 0 sends nothing. If it sends 5000 bytes before, its words leave behind
+ * them. The second packet of node 1 is at node 2 at 2100, so its buffer is free at 2200 either way.
+ */
+static void a_buffer_is_free_when_its_receiver_has_said_so(void **state)
+{
+	static const struct {
+		uint32_t own, at, released[4];
+	} cases[] = {
+	    {0, 1100, {0, 0, 0, 0}},    {0, 1200, {0, 1, 0, 0}},    {0, 2100, {0, 1, 0, 0}},
+	    {0, 2200, {0, 2, 1, 0}},    {0, 3100, {0, 2, 1, 0}},    {0, 3200, {0, 2, 1, 1}},
+	    {5000, 2100, {0, 0, 0, 0}}, {5000, 2200, {0, 1, 0, 0}}, {5000, 5000, {0, 1, 0, 0}},
+	    {5000, 5100, {0, 2, 1, 1}}, {5000, 5200, {1, 2, 1, 1}},
+	};
+	struct net_model m = net_model_of(4, 1);
+
+	(void)state;
+	m.link_bytes_ns = 1;
+	m.latency_ns = 100;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct model s;
+
+		parts_begin(&s, &m);
+		if (cases[k].own)
+			part_send(&s, 0, 3, cases[k].own);
+		for (uint32_t from = 1; from < 4; from++)
+			part_send(&s, from, 0, 1000);
+		part_send(&s, 1, 2, 1000);
+		part_time(&s, cases[k].at);
+		for (uint32_t node = 0; node < 4; node++)
+			assert_int_equal(s.node[node].pool[GN_REQUESTS].released, cases[k].released[node]);
+		parts_end(&s);
+	}
+}
+
+/* Nobody applies the packets: a receive is open for 8 of them, and for the ninth when the first is applied.
+ */
+static void a_packet_waits_for_an_open_receive(void **state)
+{
+	struct net_model m = net_model_of(2, 1);
+	struct model s;
+
+	(void)state;
+	m.link_bytes_ns = 1;
+	parts_begin(&s, &m);
+	for (uint32_t k = 0; k < GN_RULE_RECEIVES + 2; k++)
+		part_send(&s, 1, 0, 100);
+	part_time(&s, 10000);
+	assert_int_equal(s.node[1].pool[GN_REQUESTS].released, GN_RULE_RECEIVES);
+	net_model_release(&s, &s.node[0], s.node[0].come[GN_REQUESTS].first);
+	part_time(&s, 20000);
+	assert_int_equal(s.node[1].pool[GN_REQUESTS].released, GN_RULE_RECEIVES + 1);
+	parts_end(&s);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct net_model m = net_model_of(4, 5);
@@ -296,6 +396,8 @@ int main(void)
 	    cmocka_unit_test(buffers_are_what_the_model_says),
 	    cmocka_unit_test(what_cannot_be_is_refused),
 	    cmocka_unit_test(everything_arrives_and_the_same_happens_again),
+	    cmocka_unit_test(a_buffer_is_free_when_its_receiver_has_said_so),
+	    cmocka_unit_test(a_packet_waits_for_an_open_receive),
 	    cmocka_unit_test(a_far_node_takes_what_the_pools_hold),
 	    cmocka_unit_test(a_few_nodes_stand_for_all),
 	    cmocka_unit_test(nodes_send_as_the_model_says),
