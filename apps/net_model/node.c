@@ -22,6 +22,16 @@ static int post(struct model *s, struct node *n, int reply, const struct gn_hop 
 	return 1;
 }
 
+static const uint32_t nowhere = UINT32_MAX; /* it is not drawn yet */
+
+/* Where the next update goes, a number below `end`. One that found no room is still the next. */
+static uint32_t drawn(struct node *n, uint32_t *kept, uint32_t end)
+{
+	if (*kept == nowhere)
+		*kept = model_draw(n, end);
+	return *kept;
+}
+
 /* Nodes in the column of a node, and the way to one of them; it may be the node itself. */
 static uint32_t rows_of(const struct node *n)
 {
@@ -44,12 +54,13 @@ static struct gn_hop last_hop(const struct node *n, uint32_t row)
  */
 static int pass(struct model *s, struct node *n, int reply, const struct load *one)
 {
-	const uint32_t row = one->updates ? model_draw(n, rows_of(n)) : n->next_passed % rows_of(n);
+	const uint32_t row = one->updates ? drawn(n, &n->row, rows_of(n)) : n->next_passed % rows_of(n);
 	const struct gn_hop hop = last_hop(n, row);
 
 	if (hop.peer != n->route.node && !post(s, n, reply, &hop, one, OTHERS))
 		return 0;
 	n->next_passed += !one->updates;
+	n->row = one->updates ? nowhere : n->row;
 	if (hop.peer == n->route.node)
 		return 1;
 	s->spent += s->m->pass_ns;
@@ -153,11 +164,11 @@ static uint32_t drain(struct model *s, struct node *n)
 	uint32_t sorted = 0;
 
 	for (; sorted < GN_RULE_SORTED && n->logged; sorted++, n->logged--) {
-		uint32_t to = model_draw(n, n->route.nodes - 1);
+		const uint32_t other = drawn(n, &n->other, n->route.nodes - 1);
 
-		to += to >= n->route.node;
-		if (!post(s, n, 0, &n->hop[to], &update, OWN))
+		if (!post(s, n, 0, &n->hop[other + (other >= n->route.node)], &update, OWN))
 			break;
+		n->other = nowhere;
 		s->spent += s->m->sort_ns;
 	}
 	s->stats.sent += sorted;
@@ -215,6 +226,7 @@ int net_model_node_init(struct model *s, struct node *n, uint32_t node)
 	n->route.nodes = nodes;
 	n->route.columns = s->m->columns;
 	n->random = node + 1;
+	n->other = n->row = nowhere;
 	n->hop = (struct gn_hop *)calloc(nodes, sizeof *n->hop);
 	for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {
 		const uint32_t links = gn_route_links(&n->route, k & 1);

@@ -76,6 +76,7 @@ struct node {
 	double remote;                             /* share of an update that is not logged yet */
 	enum stage stage;
 	uint32_t next_mark, next_answer, next_passed;
+	uint32_t other, row; /* where the next update of the log goes, and the next one that is passed on */
 	double link_free, come_free, link_busy;
 	double sorted;
 	uint64_t random;

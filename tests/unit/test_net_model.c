@@ -301,6 +301,25 @@ static void a_packet_waits_for_an_open_receive(void **state)
 	parts_end(&s);
 }
 
+/* Messages leave the log in their order: once the first finds no buffer, none behind it takes its place. */
+static void a_message_without_room_stays_the_first(void **state)
+{
+	struct net_model m = net_model_of(4, 1);
+	struct model s;
+
+	(void)state;
+	m.link_bytes_ns = 1e-9; /* no buffer comes back */
+	m.flush_ns = 10000000;  /* no packet is old */
+	parts_begin(&s, &m);
+	s.node->logged = 1 << 20;
+	while (net_model_turn(&s, s.node))
+		;
+	for (uint32_t k = 0; k < 1000; k++)
+		assert_int_equal(net_model_turn(&s, s.node), 0);
+	assert_true(s.node->oldest != NULL); /* a packet that others would fill */
+	parts_end(&s);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct net_model m = net_model_of(4, 5);
@@ -398,6 +417,7 @@ int main(void)
 	    cmocka_unit_test(everything_arrives_and_the_same_happens_again),
 	    cmocka_unit_test(a_buffer_is_free_when_its_receiver_has_said_so),
 	    cmocka_unit_test(a_packet_waits_for_an_open_receive),
+	    cmocka_unit_test(a_message_without_room_stays_the_first),
 	    cmocka_unit_test(a_far_node_takes_what_the_pools_hold),
 	    cmocka_unit_test(a_few_nodes_stand_for_all),
 	    cmocka_unit_test(nodes_send_as_the_model_says),
