@@ -105,10 +105,7 @@ struct model {
 /* net_model_room - room for a message in the open packet of a way; 0: not now. */
 int net_model_room(struct model *s, struct node *n, struct way *w);
 
-/*
- * net_model_flush - send open packets: all, or those that are old, or that somebody waits for if the node is
- * idle.
- */
+/* net_model_flush - send open packets: all, or those that are old and those with a mark or an answer. */
 void net_model_flush(struct model *s, struct node *n, int all, int idle);
 
 /* net_model_collect - buffers that are released are free again when they are looked for. */

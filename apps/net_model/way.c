@@ -114,7 +114,7 @@ void net_model_flush(struct model *s, struct node *n, int all, int idle)
 	for (struct way *w = n->oldest; w; w = newer) {
 		newer = w->newer;
 		s->spent += s->m->look_ns;
-		if (all || (w->urgent && idle))
+		if (all || w->urgent)
 			way_send(s, n, w, &s->stats.urgent);
 		else if (gn_rule_is_old((uint64_t)(s->now - w->opened), model_words(&w->open->load),
 		                        s->m->flush_ns, idle))

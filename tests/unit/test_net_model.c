@@ -320,6 +320,26 @@ static void a_message_without_room_stays_the_first(void **state)
 	parts_end(&s);
 }
 
+/* The mark or answer of a round, for which all nodes may stand still: also if the node has other work. */
+static void what_nodes_wait_for_leaves_at_once(void **state)
+{
+	struct net_model m = net_model_of(2, 1);
+	struct model s;
+	struct way *w;
+
+	(void)state;
+	parts_begin(&s, &m);
+	w = &s.node->way[GN_REQUESTS][1];
+	assert_true(net_model_room(&s, s.node, w));
+	w->open->load.updates = w->open->load.marks = 1;
+	net_model_flush(&s, s.node, 0, 0);
+	assert_int_equal(s.stats.packets, 0);
+	w->urgent = 1;
+	net_model_flush(&s, s.node, 0, 0);
+	assert_int_equal(s.stats.urgent, 1);
+	parts_end(&s);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	struct net_model m = net_model_of(4, 5);
@@ -418,6 +438,7 @@ int main(void)
 	    cmocka_unit_test(a_buffer_is_free_when_its_receiver_has_said_so),
 	    cmocka_unit_test(a_packet_waits_for_an_open_receive),
 	    cmocka_unit_test(a_message_without_room_stays_the_first),
+	    cmocka_unit_test(what_nodes_wait_for_leaves_at_once),
 	    cmocka_unit_test(a_far_node_takes_what_the_pools_hold),
 	    cmocka_unit_test(a_few_nodes_stand_for_all),
 	    cmocka_unit_test(nodes_send_as_the_model_says),
