@@ -2,6 +2,8 @@
 /* amo.c - atomic changes of elements of 4 and 8 bytes, for every type, by two common functions. */
 #include <shmem/pe.h>
 
+SHMEM__NAMES_AMO
+
 static uint64_t bits(const void *value, size_t bytes)
 {
 	uint32_t narrow;
@@ -50,13 +52,13 @@ static void fetch(shmem_ctx_t ctx, const void *dest, enum gn_change how, void *v
 #define DEFINE(R, NAME, PARAMETERS, BODY, ...)                                                              \
 	R shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) BODY R shmem_##NAME(ARGUMENTS PARAMETERS) \
 	{                                                                                                   \
-		return shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);                                    \
+		return pshmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);                                   \
 	}
 #define DEFINE_VOID(NAME, PARAMETERS, BODY, ...)                     \
 	void shmem_ctx_##NAME(shmem_ctx_t ctx, ARGUMENTS PARAMETERS) \
 	    BODY void shmem_##NAME(ARGUMENTS PARAMETERS)             \
 	{                                                            \
-		shmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);    \
+		pshmem_ctx_##NAME(SHMEM_CTX_DEFAULT, __VA_ARGS__);   \
 	}
 
 /* Change by `value`, a parameter or set by SET. FETCH returns the element before the change. */
@@ -113,17 +115,17 @@ SHMEM__BITS_ALIAS(BITS)
 	}
 #define SWAP_NBI(T, N)                                               \
 	NBI(N##_atomic_fetch, (T * fetch, const T *source, int pe),  \
-	    shmem_ctx_##N##_atomic_fetch(ctx, source, pe))           \
+	    pshmem_ctx_##N##_atomic_fetch(ctx, source, pe))          \
 	NBI(N##_atomic_swap, (T * fetch, T * dest, T value, int pe), \
-	    shmem_ctx_##N##_atomic_swap(ctx, dest, value, pe))
+	    pshmem_ctx_##N##_atomic_swap(ctx, dest, value, pe))
 #define BY_NBI(T, N, NAME)                                                   \
 	NBI(N##_atomic_fetch_##NAME, (T * fetch, T * dest, T value, int pe), \
-	    shmem_ctx_##N##_atomic_fetch_##NAME(ctx, dest, value, pe))
+	    pshmem_ctx_##N##_atomic_fetch_##NAME(ctx, dest, value, pe))
 #define ADD_NBI(T, N)                                                                \
 	NBI(N##_atomic_compare_swap, (T * fetch, T * dest, T cond, T value, int pe), \
-	    shmem_ctx_##N##_atomic_compare_swap(ctx, dest, cond, value, pe))         \
+	    pshmem_ctx_##N##_atomic_compare_swap(ctx, dest, cond, value, pe))        \
 	NBI(N##_atomic_fetch_inc, (T * fetch, T * dest, int pe),                     \
-	    shmem_ctx_##N##_atomic_fetch_inc(ctx, dest, pe))                         \
+	    pshmem_ctx_##N##_atomic_fetch_inc(ctx, dest, pe))                        \
 	BY_NBI(T, N, add)
 #define BITS_NBI(T, N) BY_NBI(T, N, and) BY_NBI(T, N, or) BY_NBI(T, N, xor)
 
@@ -136,39 +138,39 @@ SHMEM__BITS_ALIAS(BITS_NBI)
 
 /* ---- older names ---- */
 
-#define OLD_SWAP(T, N)                                           \
-	T shmem_##N##_fetch(const T *source, int pe)             \
-	{                                                        \
-		return shmem_##N##_atomic_fetch(source, pe);     \
-	}                                                        \
-	void shmem_##N##_set(T *dest, T value, int pe)           \
-	{                                                        \
-		shmem_##N##_atomic_set(dest, value, pe);         \
-	}                                                        \
-	T shmem_##N##_swap(T *dest, T value, int pe)             \
-	{                                                        \
-		return shmem_##N##_atomic_swap(dest, value, pe); \
+#define OLD_SWAP(T, N)                                            \
+	T shmem_##N##_fetch(const T *source, int pe)              \
+	{                                                         \
+		return pshmem_##N##_atomic_fetch(source, pe);     \
+	}                                                         \
+	void shmem_##N##_set(T *dest, T value, int pe)            \
+	{                                                         \
+		pshmem_##N##_atomic_set(dest, value, pe);         \
+	}                                                         \
+	T shmem_##N##_swap(T *dest, T value, int pe)              \
+	{                                                         \
+		return pshmem_##N##_atomic_swap(dest, value, pe); \
 	}
-#define OLD_ADD(T, N)                                                          \
-	T shmem_##N##_cswap(T *dest, T cond, T value, int pe)                  \
-	{                                                                      \
-		return shmem_##N##_atomic_compare_swap(dest, cond, value, pe); \
-	}                                                                      \
-	T shmem_##N##_finc(T *dest, int pe)                                    \
-	{                                                                      \
-		return shmem_##N##_atomic_fetch_inc(dest, pe);                 \
-	}                                                                      \
-	void shmem_##N##_inc(T *dest, int pe)                                  \
-	{                                                                      \
-		shmem_##N##_atomic_inc(dest, pe);                              \
-	}                                                                      \
-	T shmem_##N##_fadd(T *dest, T value, int pe)                           \
-	{                                                                      \
-		return shmem_##N##_atomic_fetch_add(dest, value, pe);          \
-	}                                                                      \
-	void shmem_##N##_add(T *dest, T value, int pe)                         \
-	{                                                                      \
-		shmem_##N##_atomic_add(dest, value, pe);                       \
+#define OLD_ADD(T, N)                                                           \
+	T shmem_##N##_cswap(T *dest, T cond, T value, int pe)                   \
+	{                                                                       \
+		return pshmem_##N##_atomic_compare_swap(dest, cond, value, pe); \
+	}                                                                       \
+	T shmem_##N##_finc(T *dest, int pe)                                     \
+	{                                                                       \
+		return pshmem_##N##_atomic_fetch_inc(dest, pe);                 \
+	}                                                                       \
+	void shmem_##N##_inc(T *dest, int pe)                                   \
+	{                                                                       \
+		pshmem_##N##_atomic_inc(dest, pe);                              \
+	}                                                                       \
+	T shmem_##N##_fadd(T *dest, T value, int pe)                            \
+	{                                                                       \
+		return pshmem_##N##_atomic_fetch_add(dest, value, pe);          \
+	}                                                                       \
+	void shmem_##N##_add(T *dest, T value, int pe)                          \
+	{                                                                       \
+		pshmem_##N##_atomic_add(dest, value, pe);                       \
 	}
 
 SHMEM__SIGNED(OLD_SWAP)
@@ -177,6 +179,6 @@ SHMEM__SIGNED(OLD_ADD)
 
 long(shmem_swap)(long *dest, long value, int pe)
 {
-	return shmem_long_atomic_swap(dest, value, pe);
+	return pshmem_long_atomic_swap(dest, value, pe);
 }
 /* clang-format on */

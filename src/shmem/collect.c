@@ -4,15 +4,17 @@
 
 #include <stdlib.h>
 
+SHMEM__NAMES_COLLECT
+
 static void check(const char *function, int code)
 {
-	gn_shmem_check(function, code, shmem_my_pe());
+	gn_shmem_check(function, code, pshmem_my_pe());
 }
 
 void shmem_barrier_all(void)
 {
 	gn_shmem_quiet("shmem_barrier_all");
-	shmem_sync_all();
+	pshmem_sync_all();
 }
 
 void shmem_sync_all(void)
@@ -25,7 +27,7 @@ void shmem_sync_all(void)
 void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
 	gn_shmem_quiet("shmem_barrier");
-	shmem_sync(PE_start, logPE_stride, PE_size, pSync);
+	pshmem_sync(PE_start, logPE_stride, PE_size, pSync);
 }
 
 void(shmem_sync)(int PE_start, int logPE_stride, int PE_size, long *pSync)

@@ -22,6 +22,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+SHMEM__NAMES_CONTEXT
+
 /* Words for which one quiet asks at the same time. */
 enum { MOST_ASKED = 16 };
 
@@ -179,7 +181,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT) {
-		shmem_quiet();
+		pshmem_quiet();
 		return;
 	}
 	gn_net_fence(gn_shmem.view);
@@ -194,7 +196,7 @@ void shmem_ctx_fence(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT) {
-		shmem_fence();
+		pshmem_fence();
 		return;
 	}
 	gn_net_fence(gn_shmem.view);
@@ -248,7 +250,7 @@ int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
 
 int shmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
-	return shmem_team_create_ctx(SHMEM_TEAM_WORLD, options, ctx);
+	return pshmem_team_create_ctx(SHMEM_TEAM_WORLD, options, ctx);
 }
 
 int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
@@ -272,8 +274,8 @@ void shmem_ctx_destroy(shmem_ctx_t ctx)
 	if (ctx == SHMEM_CTX_INVALID)
 		return;
 	if (ctx == SHMEM_CTX_DEFAULT)
-		gn_shmem_fail("shmem_ctx_destroy: the default context stays", -GN_EINVAL, shmem_my_pe());
-	shmem_ctx_quiet(ctx);
+		gn_shmem_fail("shmem_ctx_destroy: the default context stays", -GN_EINVAL, pshmem_my_pe());
+	pshmem_ctx_quiet(ctx);
 	discard(ctx);
 }
 
@@ -294,7 +296,7 @@ void gn_shmem_ctx_destroy_of(shmem_team_t team)
 	shmem_ctx_t c;
 
 	while ((c = find_of(team)) != SHMEM_CTX_INVALID)
-		shmem_ctx_destroy(c);
+		pshmem_ctx_destroy(c);
 }
 
 void gn_shmem_ctx_discard_all(void)

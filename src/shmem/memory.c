@@ -7,37 +7,40 @@
 
 #include <string.h>
 
+SHMEM__NAMES_MEMORY
+
 void *shmem_align(size_t alignment, size_t size)
 {
 	void *memory = size ? gn_net_alloc_aligned(gn_shmem.net, alignment, size) : NULL;
 
 	if (size)
-		shmem_barrier_all();
+		pshmem_barrier_all();
 	return memory;
 }
 
 void *shmem_malloc(size_t size)
 {
-	return shmem_align(1, size);
+	return pshmem_align(1, size);
 }
 
 void *shmem_malloc_with_hints(size_t size, long hints)
 {
 	(void)hints;
-	return shmem_malloc(size);
+	return pshmem_malloc(size);
 }
 
 void *shmem_calloc(size_t count, size_t size)
 {
-	return size && count > SIZE_MAX / size ? NULL
-	                                       : shmem_malloc(count * size); /* the memory is always zeroed */
+	return size && count > SIZE_MAX / size
+	           ? NULL
+	           : pshmem_malloc(count * size); /* the memory is always zeroed */
 }
 
 void shmem_free(void *ptr)
 {
 	if (!ptr)
 		return;
-	shmem_barrier_all(); /* no PE uses the memory any more */
+	pshmem_barrier_all(); /* no PE uses the memory any more */
 	gn_net_free(gn_shmem.net, ptr);
 }
 
@@ -47,20 +50,20 @@ void *shmem_realloc(void *ptr, size_t size)
 	void *memory;
 
 	if (!size || !before) {
-		shmem_free(ptr);
-		return shmem_malloc(size);
+		pshmem_free(ptr);
+		return pshmem_malloc(size);
 	}
 	if (size <= before && size > before / 2) {
-		shmem_barrier_all();
+		pshmem_barrier_all();
 		return ptr;
 	}
-	shmem_barrier_all(); /* all that other PEs sent to the old place has come */
+	pshmem_barrier_all(); /* all that other PEs sent to the old place has come */
 	memory = gn_net_alloc(gn_shmem.net, size);
 	if (memory) {
 		memcpy(memory, ptr, size < before ? size : before);
 		gn_net_free(gn_shmem.net, ptr);
 	}
-	shmem_barrier_all();
+	pshmem_barrier_all();
 	return memory;
 }
 
@@ -68,20 +71,20 @@ void *shmem_realloc(void *ptr, size_t size)
 
 void *shmalloc(size_t size)
 {
-	return shmem_malloc(size);
+	return pshmem_malloc(size);
 }
 
 void *shmemalign(size_t alignment, size_t size)
 {
-	return shmem_align(alignment, size);
+	return pshmem_align(alignment, size);
 }
 
 void *shrealloc(void *ptr, size_t size)
 {
-	return shmem_realloc(ptr, size);
+	return pshmem_realloc(ptr, size);
 }
 
 void shfree(void *ptr)
 {
-	shmem_free(ptr);
+	pshmem_free(ptr);
 }

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+SHMEM__NAMES_PE
+
 /*
  * PATIENCE_S: how long a PE waits for others, because a program may compute for long before it gets to where
  * others wait. ABORT_S: how long a PE waits until the network thread has ended the program.
@@ -44,9 +46,9 @@ void gn_shmem_fail(const char *function, int code, int pe)
 {
 	const char *words = gn_net_message(gn_shmem.net);
 
-	fprintf(stderr, "PE %d: %s with PE %d: %s%s%s\n", shmem_my_pe(), function, pe, gn_error_name(code),
+	fprintf(stderr, "PE %d: %s with PE %d: %s%s%s\n", pshmem_my_pe(), function, pe, gn_error_name(code),
 	        *words ? ": " : "", words);
-	shmem_global_exit(EXIT_FAILURE);
+	pshmem_global_exit(EXIT_FAILURE);
 	abort();
 }
 
@@ -172,9 +174,9 @@ static void at_exit(int status, void *unused)
 {
 	(void)unused;
 	if (!status)
-		shmem_finalize();
+		pshmem_finalize();
 	else if (!life.ended)
-		shmem_global_exit(status);
+		pshmem_global_exit(status);
 }
 
 static void begin(void)
@@ -211,14 +213,14 @@ void shmem_init(void)
 {
 	int provided;
 
-	shmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
+	pshmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
 }
 
 void shmem_finalize(void)
 {
 	if (!gn_shmem.net || life.ended)
 		return;
-	shmem_barrier_all();
+	pshmem_barrier_all();
 	gn_shmem_ctx_discard_all();
 	life.ended = 1;
 	sem_post(&life.over);
@@ -247,21 +249,21 @@ int shmem_n_pes(void)
 
 int shmem_pe_accessible(int pe)
 {
-	return pe >= 0 && pe < shmem_n_pes();
+	return pe >= 0 && pe < pshmem_n_pes();
 }
 
 int shmem_addr_accessible(const void *addr, int pe)
 {
 	uint64_t address;
 
-	return shmem_pe_accessible(pe) && !gn_net_address(gn_shmem.view, addr, 1, &address);
+	return pshmem_pe_accessible(pe) && !gn_net_address(gn_shmem.view, addr, 1, &address);
 }
 
 void *shmem_ptr(const void *dest, int pe)
 {
 	uint64_t address;
 
-	if (!shmem_pe_accessible(pe) || gn_net_address(gn_shmem.view, dest, 1, &address))
+	if (!pshmem_pe_accessible(pe) || gn_net_address(gn_shmem.view, dest, 1, &address))
 		return NULL;
 	return gn__net_reached(gn_shmem.view, (uint32_t)pe, address, (void *)(uintptr_t)dest);
 }
@@ -287,15 +289,15 @@ void shmem_pcontrol(int level, ...)
 void start_pes(int npes)
 {
 	(void)npes;
-	shmem_init();
+	pshmem_init();
 }
 
 int _my_pe(void)
 {
-	return shmem_my_pe();
+	return pshmem_my_pe();
 }
 
 int _num_pes(void)
 {
-	return shmem_n_pes();
+	return pshmem_n_pes();
 }

@@ -9,7 +9,16 @@
 #define GN_SHMEM_PE_H
 
 #include <grapnel/net.h>
-#include <shmem.h>
+#include <pshmem.h>
+
+/*
+ * Of the two names of a function that of shmem.h is weak: a tool may define its own. So the library calls
+ * functions by their other names. A source has the list of those that it defines.
+ */
+#undef SHMEM__NAME
+#define SHMEM__NAME(NAME)                                   \
+	extern __typeof__(NAME) NAME __attribute__((weak)); \
+	extern __typeof__(NAME) p##NAME __attribute__((alias(#NAME)));
 
 struct gn_shmem {
 	struct gn_net *net;
@@ -47,18 +56,18 @@ void gn_shmem_quiet(const char *function);
 void gn_shmem_wait_on(const char *function, uint32_t tries, uint64_t *deadline);
 
 /* clang-format off: a macro of a whole function */
-#define GN_SHMEM_COMPARE(T, N)                                                                       \
-	static int compare_##N(T is, int cmp, T value)                                               \
-	{                                                                                            \
-		switch (cmp) {                                                                       \
-		case SHMEM_CMP_EQ: return is == value;                                               \
-		case SHMEM_CMP_NE: return is != value;                                               \
-		case SHMEM_CMP_GT: return is > value;                                                \
-		case SHMEM_CMP_GE: return is >= value;                                               \
-		case SHMEM_CMP_LT: return is < value;                                                \
-		case SHMEM_CMP_LE: return is <= value;                                               \
-		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, shmem_my_pe()); \
-		}                                                                                    \
+#define GN_SHMEM_COMPARE(T, N)                                                                        \
+	static int compare_##N(T is, int cmp, T value)                                                \
+	{                                                                                             \
+		switch (cmp) {                                                                        \
+		case SHMEM_CMP_EQ: return is == value;                                                \
+		case SHMEM_CMP_NE: return is != value;                                                \
+		case SHMEM_CMP_GT: return is > value;                                                 \
+		case SHMEM_CMP_GE: return is >= value;                                                \
+		case SHMEM_CMP_LT: return is < value;                                                 \
+		case SHMEM_CMP_LE: return is <= value;                                                \
+		default: gn_shmem_fail("shmem_test: no such comparison", -GN_EINVAL, pshmem_my_pe()); \
+		}                                                                                     \
 	}
 /* clang-format on */
 

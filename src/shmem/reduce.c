@@ -2,6 +2,8 @@
 /* reduce.c - reductions: for each type and operation, how the elements of two PEs are combined. */
 #include <shmem/team.h>
 
+SHMEM__NAMES_REDUCE
+
 static int reduce(struct gn_net_team team, void *dest, const void *source, size_t nreduce, size_t bytes,
                   gn_net_combine_fn *combine)
 {
@@ -44,7 +46,7 @@ SHMEM__RMA_ALIAS(COMBINE_SUM)
 		gn_shmem_check("shmem_to_all",                                                             \
 		               reduce(gn_shmem_team(PE_start, logPE_stride, PE_size, pSync), dest, source, \
 		                      nreduce > 0 ? (size_t)nreduce : 0, sizeof(T), combine_##NAME),       \
-		               shmem_my_pe());                                                             \
+		               pshmem_my_pe());                                                            \
 	}
 #define TO_ALL_BITS(T, N) TO_ALL(T, N##_and) TO_ALL(T, N##_or) TO_ALL(T, N##_xor)
 #define TO_ALL_ORDER(T, N) TO_ALL(T, N##_min) TO_ALL(T, N##_max)

@@ -2,6 +2,8 @@
 /* rma.c - put and get, for every type and size, by two common functions each. */
 #include <shmem/pe.h>
 
+SHMEM__NAMES_RMA
+
 /* A single word is stored atomically, because another PE may wait for it. */
 static void put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe)
 {
@@ -151,7 +153,7 @@ static void put_signal(shmem_ctx_t ctx, void *dest, const void *source, size_t b
 	}                                                                                    \
 	T shmem_##N##_g(const T *source, int pe)                                             \
 	{                                                                                    \
-		return shmem_ctx_##N##_g(SHMEM_CTX_DEFAULT, source, pe);                     \
+		return pshmem_ctx_##N##_g(SHMEM_CTX_DEFAULT, source, pe);                    \
 	}
 
 #define BYTES_MOVE(BYTES, N)                                                        \

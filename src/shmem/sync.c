@@ -2,6 +2,8 @@
 /* sync.c - order, waits for puts of other PEs, and locks. */
 #include <shmem/pe.h>
 
+SHMEM__NAMES_SYNC
+
 /* ---- order ---- */
 
 /*
@@ -19,7 +21,7 @@ void gn_shmem_quiet(const char *function)
 	gn_net_fence(gn_shmem.view);
 	if (!may_have_sent())
 		return;
-	gn_shmem_check(function, gn_net_quiet(gn_shmem.view), shmem_my_pe());
+	gn_shmem_check(function, gn_net_quiet(gn_shmem.view), pshmem_my_pe());
 	if (gn_shmem.threads == SHMEM_THREAD_MULTIPLE)
 		return;
 	gn_shmem.done = simt_load_relaxed_dev_u64(&gn_shmem.view->log->tail);
@@ -46,7 +48,7 @@ void gn_shmem_wait_on(const char *function, uint32_t tries, uint64_t *deadline)
 	const int rc = gn__net_backoff(gn_shmem.view, tries, deadline);
 
 	if (rc != -GN_EAGAIN)
-		gn_shmem_fail(function, rc, shmem_my_pe());
+		gn_shmem_fail(function, rc, pshmem_my_pe());
 }
 
 /*
@@ -86,7 +88,7 @@ uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value
 {
 	uint64_t is, deadline = 0;
 
-	for (uint32_t tries = 0; !compare_uint64(is = shmem_signal_fetch(sig_addr), cmp, cmp_value); tries++)
+	for (uint32_t tries = 0; !compare_uint64(is = pshmem_signal_fetch(sig_addr), cmp, cmp_value); tries++)
 		gn_shmem_wait_on("shmem_signal_wait_until", tries, &deadline);
 	return is;
 }
@@ -114,7 +116,7 @@ static uint32_t home(const long *lock)
 {
 	uint64_t address = 0;
 
-	gn_shmem_check("lock", gn_net_address(gn_shmem.view, lock, sizeof *lock, &address), shmem_my_pe());
+	gn_shmem_check("lock", gn_net_address(gn_shmem.view, lock, sizeof *lock, &address), pshmem_my_pe());
 	return (uint32_t)(address / sizeof *lock % gn_shmem.view->nodes);
 }
 
@@ -163,31 +165,31 @@ void shmem_clear_lock(long *lock)
 	const uint32_t pe = home(lock);
 	uint64_t word;
 
-	shmem_quiet(); /* all operations under the lock are done */
+	pshmem_quiet(); /* all operations under the lock are done */
 	word = look(lock, pe);
 	if (next_ticket(word) == served(word) + 1 && replace(lock, pe, word, 0))
 		return;
 	gn_shmem_check("lock", gn_net_add_u64(gn_shmem.view, pe, (uint64_t *)lock, one_served), (int)pe);
-	shmem_quiet();
+	pshmem_quiet();
 }
 
 /* ---- older names ---- */
 
-#define OLD_WAIT(T, N)                                             \
-	void shmem_##N##_wait(T *ivar, T value)                    \
-	{                                                          \
-		shmem_##N##_wait_until(ivar, SHMEM_CMP_NE, value); \
+#define OLD_WAIT(T, N)                                              \
+	void shmem_##N##_wait(T *ivar, T value)                     \
+	{                                                           \
+		pshmem_##N##_wait_until(ivar, SHMEM_CMP_NE, value); \
 	}
 SHMEM__WHOLE(OLD_WAIT)
 
 void shmem_wait(long *ivar, long value)
 {
-	shmem_long_wait(ivar, value);
+	pshmem_long_wait(ivar, value);
 }
 
 void(shmem_wait_until)(long *ivar, int cmp, long value)
 {
-	shmem_long_wait_until(ivar, cmp, value);
+	pshmem_long_wait_until(ivar, cmp, value);
 }
 
 /* Caches are coherent, so these functions do nothing. */

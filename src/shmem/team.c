@@ -8,6 +8,8 @@
  */
 #include <shmem/team.h>
 
+SHMEM__NAMES_TEAM
+
 struct shmem__team shmem__team_world, shmem__team_shared;
 
 static struct {
@@ -160,7 +162,8 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
 	int rc;
 
 	*new_team = SHMEM_TEAM_INVALID;
-	if (parent_team == SHMEM_TEAM_INVALID || !is_part(start, stride, size, shmem_team_n_pes(parent_team)))
+	if (parent_team == SHMEM_TEAM_INVALID ||
+	    !is_part(start, stride, size, pshmem_team_n_pes(parent_team)))
 		return -GN_EINVAL;
 	p.start = (uint32_t)start;
 	p.stride = (uint32_t)stride;
@@ -177,8 +180,8 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
                         long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
                         long yaxis_mask, shmem_team_t *yaxis_team)
 {
-	const uint32_t pes = (uint32_t)shmem_team_n_pes(parent_team),
-	               me = (uint32_t)shmem_team_my_pe(parent_team);
+	const uint32_t pes = (uint32_t)pshmem_team_n_pes(parent_team),
+	               me = (uint32_t)pshmem_team_my_pe(parent_team);
 	const uint32_t width = (uint32_t)xrange < pes ? (uint32_t)xrange : pes;
 	struct gn_net_team net;
 	struct part x, y;
@@ -209,9 +212,9 @@ void shmem_team_destroy(shmem_team_t team)
 	if (team == SHMEM_TEAM_INVALID)
 		return;
 	if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED)
-		gn_shmem_fail("shmem_team_destroy: a predefined team stays", -GN_EINVAL, shmem_my_pe());
+		gn_shmem_fail("shmem_team_destroy: a predefined team stays", -GN_EINVAL, pshmem_my_pe());
 	gn_shmem_ctx_destroy_of(team);
-	gn_shmem_check("shmem_team_destroy", gn_net_team_sync(gn_shmem.view, &team->net), shmem_my_pe());
+	gn_shmem_check("shmem_team_destroy", gn_net_team_sync(gn_shmem.view, &team->net), pshmem_my_pe());
 	simt_or_acq_rel_dev_u64(&teams.free, 1ull << (team - teams.team));
 }
 

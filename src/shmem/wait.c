@@ -2,6 +2,8 @@
 /* wait.c - tests of several words at a time, and waits for them. */
 #include <shmem/pe.h>
 
+SHMEM__NAMES_WAIT
+
 /* Does the comparison hold for element k of ivars? */
 typedef int holds_fn(const void *ivars, size_t k, int cmp, const void *value);
 
