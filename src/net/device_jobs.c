@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* The ring for the jobs of a packet. */
+/* The ring for the jobs of a packet: packets of different sources, and of different streams, go to different
+ * ones. */
 static uint32_t ring_of(const struct gn_device *d, const struct gn_packet *packet)
 {
-	return (packet->source * (GN_SORT_MOST_STREAMS + 1u) + (packet->form & GN_PACKET_STREAM)) % d->teams;
+	return (packet->source + (packet->form & GN_PACKET_STREAM)) % d->teams;
 }
 
 /* ---- packets and messages ---- */
