@@ -173,9 +173,10 @@ SIMT_FN struct gn__log *gn__net_log(const struct gn_net_view *n)
  * Pause in a wait. Returns -GN_EAGAIN (go on waiting), -GN_ETIMEDOUT, or the code of gn__net_ended. Deadline
  * and end are tested only in every 1024th try: a GPU reads gn__net_ended over PCIe, many threads may wait for
  * one thing, and most waits are short.
- * @deadline  0 before the first call
+ * @deadline   0 before the first call
+ * @doublings  the longest pause is 20 nanoseconds doubled so often
  */
-SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
+SIMT_FN int gn__net_pause(const struct gn_net_view *n, uint32_t tries, uint32_t doublings, uint64_t *deadline)
 {
 	if (tries % 1024 == 1023) {
 		const uint64_t now = simt_clock_ns();
@@ -187,8 +188,14 @@ SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_
 		if (gn__net_ended(n))
 			return gn__net_ended(n);
 	}
-	simt_backoff(tries, 6); /* at most 1.3 us: a store by the host takes as long to become visible */
+	simt_backoff(tries, doublings);
 	return -GN_EAGAIN;
+}
+
+/* gn__net_pause for something that the host stores: its store takes about 1.3 us to become visible. */
+SIMT_FN int gn__net_backoff(const struct gn_net_view *n, uint32_t tries, uint64_t *deadline)
+{
+	return gn__net_pause(n, tries, 6, deadline);
 }
 
 struct gn__net_words {
@@ -248,7 +255,11 @@ SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, c
 	return 0;
 }
 
-/* Wait for room in a log. Returns 0 (there may be room now) or the code with which gn__net_backoff ends. */
+/*
+ * Wait for room in a log. Returns 0 (there may be room now) or the code with which gn__net_pause ends. A log
+ * that was full holds work of many microseconds for its consumer, so waiting threads stay away up to 20 us:
+ * those of all logs read over PCIe, or change words of the device's memory, by which the messages must pass.
+ */
 SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log, uint32_t words)
 {
 	uint64_t deadline = 0;
@@ -256,7 +267,7 @@ SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log,
 	int rc = -GN_EAGAIN;
 
 	while (rc == -GN_EAGAIN && gn__log_is_full(log, words))
-		rc = gn__net_backoff(n, tries++, &deadline);
+		rc = gn__net_pause(n, tries++, 10, &deadline);
 	return rc == -GN_EAGAIN ? 0 : rc;
 }
 
