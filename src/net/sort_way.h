@@ -8,6 +8,15 @@
 
 static const uint32_t sort_none = ~0u;
 
+/* When ways are settled: there is work; none has come; a message has no room; or all packets must go. */
+enum sort_when { SORT_BUSY, SORT_IDLE, SORT_STUCK, SORT_ALL };
+
+/*
+ * While a message waits for a packet of its way, no others come, so those of the other ways do not grow. They
+ * may get so many times as old: short packets take as long as full ones on their way, and the wait longer.
+ */
+enum { SORT_PATIENCE = 16 };
+
 /* A way with its open packet, in shared memory. Between two meetings of the block one thread has it. */
 struct sort_way {
 	uint64_t claim;  /* words that messages have claimed; more than room: some found none */
@@ -82,19 +91,24 @@ SIMT_FN void sort_open(const struct sorter *s, uint32_t node)
 }
 
 /* Why an open packet must be closed, though it is not full; sort_none: it need not. */
-SIMT_FN uint32_t sort_why(const struct sorter *s, const struct sort_way *w, uint32_t words, int idle, int all)
+SIMT_FN uint32_t sort_why(const struct sorter *s, const struct sort_way *w, uint32_t words,
+                          enum sort_when when)
 {
 	const uint64_t age = s->meeting->now > w->opened_ns ? s->meeting->now - w->opened_ns : 0;
+	const uint32_t fetches = gn_sort_count(w->counts, GN_SORT_FETCHES);
+	const uint64_t times = when == SORT_STUCK && !fetches ? SORT_PATIENCE : 1;
 
 	if (!words)
 		return sort_none;
-	if (all || w->counts >> GN_SORT_NOW || (idle && gn_sort_count(w->counts, GN_SORT_FETCHES)))
+	if (when == SORT_ALL || w->counts >> GN_SORT_NOW || (when == SORT_IDLE && fetches))
 		return GN_SORT_URGENT;
-	return gn_rule_is_old(age, words, s->args->flush_ns, idle) ? (uint32_t)GN_SORT_AGED : sort_none;
+	return gn_rule_is_old(age, words, times * s->args->flush_ns, when == SORT_IDLE)
+	           ? (uint32_t)GN_SORT_AGED
+	           : sort_none;
 }
 
 /* Settle a way after messages were put into its packet. */
-SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, int idle, int all)
+SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, enum sort_when when)
 {
 	struct sort_way *w = &s->way[node];
 	const uint32_t claimed = (uint32_t)w->claim, full = claimed > w->room;
@@ -104,7 +118,7 @@ SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, int idle, in
 		w->mark = sort_none;
 	w->claim = words;
 	if (w->word) {
-		const uint32_t why = full ? (uint32_t)GN_SORT_FULL : sort_why(s, w, words, idle, all);
+		const uint32_t why = full ? (uint32_t)GN_SORT_FULL : sort_why(s, w, words, when);
 
 		if (why != sort_none)
 			sort_close(s, node, words, why);
@@ -124,14 +138,11 @@ SIMT_FN void sort_look(struct sorter *s)
 	s->quit = simt_load_relaxed_dev_u32(&s->args->orders->quit);
 }
 
-/*
- * Settle all ways, after the block has met. Collective over the block.
- * @idle, all  as of sort_why
- */
-SIMT_FN void sort_settle(const struct sorter *s, int idle, int all)
+/* Settle all ways, after the block has met. Collective over the block. */
+SIMT_FN void sort_settle(const struct sorter *s, enum sort_when when)
 {
 	for (uint32_t node = simt_thread(); node < s->net->nodes; node += simt_block_threads())
-		sort_settle_way(s, node, idle, all);
+		sort_settle_way(s, node, when);
 	if (!simt_thread())
 		s->meeting->quit = s->quit;
 	simt_block_sync();

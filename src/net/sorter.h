@@ -217,8 +217,8 @@ SIMT_FN int sort_pass(struct sorter *s, struct sort_item *item)
 		simt_add_relaxed_any_u64(&s->meeting->waited, 1);
 	simt_block_sync();
 	waited = s->meeting->waited;
-	sort_settle(s, 0, 0);
 	waits = waited != s->waited;
+	sort_settle(s, waits ? SORT_STUCK : SORT_BUSY);
 	s->waited = waited;
 	return !waits;
 }
@@ -281,7 +281,7 @@ SIMT_FN void sort_end(struct sorter *s)
 		sort_look_behind(s);
 	simt_block_sync();
 	all = flush != s->flushed && !m->behind;
-	sort_settle(s, !m->moved, all);
+	sort_settle(s, all ? SORT_ALL : m->moved ? SORT_BUSY : SORT_IDLE);
 	if (!all)
 		return;
 	s->flushed = flush;
