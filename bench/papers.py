@@ -20,7 +20,7 @@ status is 1 if the page is not what this script makes. A claim has
     verdict                        instead of a rule
     why, command                   the reason; what measures ours
     until                          all of these but where, statement, unit and paper, used until the result of "ours" is kept: while
-                                   its file does not exist, or says "failed" of the run
+                                   its file does not exist, says "failed" of the run, or is not complete and has no such run
 """
 import argparse
 import csv
@@ -78,14 +78,22 @@ def step(value, at):
     return chosen(value, at) if isinstance(at, dict) else value[at]
 
 
+def kept_in_part(name):
+    """Does the file say that it has not all runs?"""
+    whole = kept(name)
+    return isinstance(whole, dict) and whole.get("complete") is False
+
+
 def value_at(name, path):
     value = kept(name)
+    if kept_in_part(name) and path[0] != "rows":
+        raise Missing(f"bench/results/{name}: {path!r} is of a part of the runs")
     for at in path:
         try:
             value = step(value, at)
         except (LookupError, TypeError, AttributeError) as error:
-            if isinstance(value, dict) and "failed" in value:
-                raise Missing(f"bench/results/{name}: the run of the path {path!r} failed") from error
+            if isinstance(value, dict) and "failed" in value or kept_in_part(name):
+                raise Missing(f"bench/results/{name}: the run of the path {path!r} failed or is still to come") from error
             raise Wrong(f"bench/results/{name}: no {at!r} of the path {path!r}: {error}") from error
     try:
         return float(value)
