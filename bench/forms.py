@@ -23,9 +23,9 @@ Every run is verified: gups by itself, the first run of each other input against
 which must be the same (the digest; centres and distances of kmeans; counts of mer). A run that fails or takes longer than --limit
 is noted in the JSON, and so is the end of --minutes; the others go on, and the exit status is 1.
 
-In the JSON, remote_share is the share of accesses that go to other nodes: counted; for sssp estimated from the mean degree; for
-kmeans and mer by the rule that chooses nodes, because their own messages are counted like others. idle_share is that of the
-network threads' turns in which nothing moved.
+In the JSON, complete says whether every input has a result in every form; only then are there means. remote_share is the share of
+accesses that go to other nodes: counted; for sssp estimated from the mean degree; for kmeans and mer by the rule that chooses
+nodes, because their own messages are counted like others. idle_share is that of the network threads' turns in which nothing moved.
 """
 import json
 import math
@@ -41,6 +41,7 @@ from support import plot, report
 
 OTHERS = ["coprocessor", "coprocessor, more room", "coalesced"]
 LANE, COMBINED, BY_KERNEL = "message-per-lane", "combined", "combined, kernel sorts"
+GRAVEL = ["gups", "pr-1", "pr-2", "sssp-1", "sssp-2", "color-1", "color-2", "kmeans", "mer"]
 FEWER = 64  # times, of the inputs that are sent in a packet a message
 VERIFYING = 4  # times as long the first run of an input may take, because a reference is computed
 FOUND = ["digest", "iterations", "squared_distances", "clusters", "kmers", "distinct", "once", "unique"]
@@ -288,6 +289,17 @@ def means(args, rows):
             "rate_over_one_node": statistics.geometric_mean(times) if times else None}
 
 
+def is_complete(args, rows):
+    """Has every input a result in every form, and combined on each number of nodes? Those of `small` are those that were run."""
+    names = GRAVEL if args.inputs == "gravel" else list(dict.fromkeys(r["input"] for r in rows))
+    forms = args.forms if args.inputs == "gravel" else args.forms + [LANE]
+    want = {(name, args.nodes[-1], form) for name in names for form in forms}
+    want |= {(name, n, COMBINED) for name in names for n in args.nodes}
+    if args.inputs == "gravel":
+        want |= {(f"{name}/{FEWER}", args.nodes[-1], form) for name in names for form in (COMBINED, LANE)}
+    return want <= {(r["input"], r["nodes"], r["form"]) for r in rows if "failed" not in r}
+
+
 def add_ratios(args, rows):
     for r in rows:
         by_form = seconds(rows, r["input"], args.nodes[-1])
@@ -309,11 +321,12 @@ def draw(path, rows):
               f"plot {bars}\n", **blocks)
 
 
-def result_of(args, rows, complete):
+def result_of(args, rows):
     add_ratios(args, rows)
+    complete = is_complete(args, rows)
     return {"on": args.machine, "inputs": args.inputs, "scale": args.scale, "nodes": args.nodes,
-            "processes": args.launcher is not None, "runs": args.runs, "complete": complete,
-            "failed": sum("failed" in r for r in rows), "means": means(args, rows), "rows": rows}
+            "processes": args.launcher is not None, "runs": args.runs, "limit_seconds": args.limit, "complete": complete,
+            "failed": sum("failed" in r for r in rows), "means": means(args, rows) if complete else None, "rows": rows}
 
 
 def settle(args):
@@ -350,8 +363,8 @@ def main():
         inputs = (small if args.inputs == "small" else gravel)(args, folder)
         for what, turns in plan(args, inputs):
             rows += measure(args, what, turns)
-            report.keep(args, "forms", result_of(args, rows, False))
-    bad = report.save(args, "forms", result_of(args, rows, True), claims_of(args, rows))
+            report.keep(args, "forms", result_of(args, rows))
+    bad = report.save(args, "forms", result_of(args, rows), claims_of(args, rows))
     if args.svg:
         draw(args.svg, rows)
     return int(bad or any("failed" in r for r in rows))

@@ -86,13 +86,13 @@ def kept_in_part(name):
 
 def value_at(name, path):
     value = kept(name)
-    if kept_in_part(name) and path[0] != "rows":
+    if kept_in_part(name) and path[0] in value and path[0] != "rows":
         raise Missing(f"bench/results/{name}: {path!r} is of a part of the runs")
     for at in path:
         try:
             value = step(value, at)
         except (LookupError, TypeError, AttributeError) as error:
-            if isinstance(value, dict) and "failed" in value or kept_in_part(name):
+            if isinstance(value, dict) and isinstance(value.get("failed"), str) or isinstance(at, dict) and kept_in_part(name):
                 raise Missing(f"bench/results/{name}: the run of the path {path!r} failed or is still to come") from error
             raise Wrong(f"bench/results/{name}: no {at!r} of the path {path!r}: {error}") from error
     try:
