@@ -12,10 +12,11 @@ static const uint32_t sort_none = ~0u;
 enum sort_when { SORT_BUSY, SORT_IDLE, SORT_STUCK, SORT_ALL };
 
 /*
- * While a message waits for a packet of its way, no others come, so those of the other ways do not grow. They
- * may get so many times as old: short packets take as long as full ones on their way, and the wait longer.
+ * While a message waits for a packet of its way no others come, so the packets of the other ways do not grow.
+ * They age at one of so many parts of the speed meanwhile: short packets take as long as full ones on their
+ * way, and the wait longer.
  */
-enum { SORT_PATIENCE = 16 };
+enum { SORT_SLOWER = 16 };
 
 /* A way with its open packet, in shared memory. Between two meetings of the block one thread has it. */
 struct sort_way {
@@ -31,7 +32,8 @@ struct sort_way {
 
 /* What the threads of a sorter share; the ways lie behind it. */
 struct sort_meeting {
-	uint64_t now, moved, waited, behind; /* the last three are counts that all threads add to */
+	uint64_t before, now;           /* times, when ways were settled last and are settled next */
+	uint64_t moved, waited, behind; /* counts that all threads add to */
 	uint32_t flush, quit;
 };
 
@@ -95,16 +97,23 @@ SIMT_FN uint32_t sort_why(const struct sorter *s, const struct sort_way *w, uint
                           enum sort_when when)
 {
 	const uint64_t age = s->meeting->now > w->opened_ns ? s->meeting->now - w->opened_ns : 0;
-	const uint32_t fetches = gn_sort_count(w->counts, GN_SORT_FETCHES);
-	const uint64_t times = when == SORT_STUCK && !fetches ? SORT_PATIENCE : 1;
 
 	if (!words)
 		return sort_none;
-	if (when == SORT_ALL || w->counts >> GN_SORT_NOW || (when == SORT_IDLE && fetches))
+	if (when == SORT_ALL || w->counts >> GN_SORT_NOW ||
+	    (when == SORT_IDLE && gn_sort_count(w->counts, GN_SORT_FETCHES)))
 		return GN_SORT_URGENT;
-	return gn_rule_is_old(age, words, times * s->args->flush_ns, when == SORT_IDLE)
-	           ? (uint32_t)GN_SORT_AGED
-	           : sort_none;
+	return gn_rule_is_old(age, words, s->args->flush_ns, when == SORT_IDLE) ? (uint32_t)GN_SORT_AGED
+	                                                                        : sort_none;
+}
+
+/* Let a packet be younger after a time in which a message waited, unless a thread waits for a reply to it. */
+SIMT_FN void sort_keep_young(const struct sorter *s, struct sort_way *w)
+{
+	const uint64_t since = s->meeting->now - s->meeting->before;
+
+	if (!gn_sort_count(w->counts, GN_SORT_FETCHES))
+		w->opened_ns += since - since / SORT_SLOWER;
 }
 
 /* Settle a way after messages were put into its packet. */
@@ -116,6 +125,8 @@ SIMT_FN void sort_settle_way(const struct sorter *s, uint32_t node, enum sort_wh
 
 	if (w->word && w->mark != sort_none && words > w->mark)
 		w->mark = sort_none;
+	if (w->word && when == SORT_STUCK)
+		sort_keep_young(s, w);
 	w->claim = words;
 	if (w->word) {
 		const uint32_t why = full ? (uint32_t)GN_SORT_FULL : sort_why(s, w, words, when);
@@ -134,6 +145,7 @@ SIMT_FN void sort_look(struct sorter *s)
 {
 	if (simt_thread())
 		return;
+	s->meeting->before = s->meeting->now;
 	s->meeting->now = simt_clock_ns();
 	s->quit = simt_load_relaxed_dev_u32(&s->args->orders->quit);
 }
