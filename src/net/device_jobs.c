@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-/* The ring for the jobs of a packet: packets of different sources, and of different streams, go to different
- * ones. */
+/*
+ * The ring for the jobs of a packet. All packets of one stream of one source go to one ring, which keeps them
+ * in order. Others are spread over the rings.
+ */
 static uint32_t ring_of(const struct gn_device *d, const struct gn_packet *packet)
 {
 	return (packet->source + (packet->form & GN_PACKET_STREAM)) % d->teams;
