@@ -33,18 +33,27 @@ SIMT_FN void expect(const struct gups_update_args *a, uint64_t random)
 	simt_prefetch(&a->table[random & a->part_mask & (0 - own)]);
 }
 
-/* Each thread takes a run of the sequence, and stops to wait for its updates when it holds its share back. */
+/*
+ * Each thread takes a run of the sequence, and stops to wait for its updates when it holds its share back. On
+ * a GPU lanes that have waited for room are apart from the rest of their warp; here they meet it again,
+ * because messages that are appended together cost a fraction of those that are appended alone.
+ */
 SIMT_FN void gups_update(const struct gups_update_args *a)
 {
 	const uint64_t threads = simt_global_threads(), thread = simt_global_thread();
 	const uint64_t begin = a->updates * thread / threads, end = a->updates * (thread + 1) / threads;
+	const uint64_t most = a->updates / threads + 1; /* of any thread */
 	const uint64_t hold = a->hold ? (a->hold + threads - 1) / threads : ~0ull;
 	uint64_t random = gups_at(a->first + begin), ahead = random, held = 0;
 	int rc = 0;
 
 	for (uint32_t k = 0; k < AHEAD; k++)
 		ahead = gups_next(ahead);
-	for (uint64_t k = begin; k < end && !rc; k++) {
+	for (uint64_t k = 0; k < most; k++) {
+		if (SIMT_ON_CUDA)
+			simt_warp_sync(simt_whole_warp());
+		if (rc || begin + k >= end)
+			continue;
 		ahead = gups_next(ahead);
 		expect(a, ahead);
 		random = gups_next(random);

@@ -20,7 +20,7 @@ mutants() {
 ring|ring.h|s/if (ahead < 0)/if (0)/|a full or empty ring is not noticed
 ring|ring.h|s/ticket + ring->depth)/ticket + 1)/|a slot is not free for the next round
 ring|ring.h|s/if (seen == t) {/if (1) {/|a lost race for a ticket counts as won
-log|detail/net/log.h|s/while ((int64_t)(limit - tail) >= (int64_t)words) {/while (1) {/|a full log is not noticed
+log|detail/net/log.h|s/ && (int64_t)(limit - tail) >= (int64_t)words; k++/; k++/|a full log is not noticed
 log|detail/net/log.h|s/simt_store_relaxed_dev_u64(&log->looking, 0);/;/|who has looked lets nobody else look
 log|detail/net/log.h|s/if (seen == tail) {/if (1) {/|a lost race for room counts as won
 log|detail/net/log.h|s/r->word\[(r->at + k) . (r->capacity - 1)\] = 0/;/|what was read is not emptied

@@ -22,6 +22,8 @@
 #include <grapnel/error.h>
 #include <grapnel/detail/net/message.h>
 
+enum { GN__LOG_TRIES = 4 }; /* of a reservation */
+
 /* The producers' side, in memory of the device. */
 struct gn__log {
 	uint64_t tail; /* words reserved */
@@ -66,8 +68,11 @@ SIMT_FN void gn__log_init(struct gn__log *log, struct gn__log_reader *reader, ui
  * gn__log_reserve - reserve room for words.
  * @ticket  receives the ticket of the first word. gn__log_put writes the words, gn__log_commit the first
  *          lane's head
- * Any thread; lock-free; never waits. Returns 0, or -GN_EAGAIN: the log is full as far as limit is known, and
- * nothing was changed; gn__log_is_full updates limit.
+ * Any thread; never waits. Returns 0, or -GN_EAGAIN: nothing was changed, because the log is full as far as
+ * limit is known (gn__log_is_full updates it), or because other threads reserved room in each of the tries.
+ *
+ * The tries are unrolled: on cuda a lane that runs a loop with an atomic yields in it, and the lanes of its
+ * warp that wait where they meet again go on without it (simt_active). From then on they append apart.
  */
 SIMT_FN int gn__log_reserve(struct gn__log *log, uint32_t words, uint64_t *ticket)
 {
@@ -75,7 +80,8 @@ SIMT_FN int gn__log_reserve(struct gn__log *log, uint32_t words, uint64_t *ticke
 	    simt_load_acquire_dev_u64(&log->limit); /* A2, through the thread that set limit */
 	uint64_t tail = simt_load_relaxed_dev_u64(&log->tail);
 
-	while ((int64_t)(limit - tail) >= (int64_t)words) {
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < GN__LOG_TRIES && (int64_t)(limit - tail) >= (int64_t)words; k++) {
 		const uint64_t seen = simt_cas_relaxed_dev_u64(&log->tail, tail, tail + words);
 
 		if (seen == tail) {

@@ -256,9 +256,11 @@ SIMT_FN int gn__net_append(struct gn__log *log, uint32_t mask, uint32_t words, c
 }
 
 /*
- * Wait for room in a log. Returns 0 (there may be room now) or the code with which gn__net_pause ends. A log
- * that was full holds work of many microseconds for its consumer, so waiting threads stay away up to 20 us:
- * those of all logs read over PCIe, or change words of the device's memory, by which the messages must pass.
+ * Wait for room in a log. Returns 0 (there may be room now) or the code with which gn__net_pause ends.
+ *
+ * A full log holds work of many microseconds. Each look reads over PCIe or writes to the device's memory, and
+ * so slows the messages. So a thread sleeps for about 20 us between two looks on a GPU. It sees the deadline,
+ * and that a node has ended, 20 to 40 ms late.
  */
 SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log, uint32_t words)
 {
@@ -271,28 +273,41 @@ SIMT_FN int gn__net_await_room(const struct gn_net_view *n, struct gn__log *log,
 	return rc == -GN_EAGAIN ? 0 : rc;
 }
 
+/* The lanes of mask wait for room together, and try again, until they have appended. Returns as gn__net_push.
+ */
+SIMT_NOINLINE_FN int gn__net_append_late(const struct gn_net_view *n, struct gn__log *log, uint32_t mask,
+                                         uint32_t words, const struct gn__net_words *w)
+{
+	const uint32_t leader = simt_first_lane(mask);
+	int rc = 0;
+
+	do {
+		if (simt_lane() == leader)
+			rc = gn__net_await_room(n, log, words * simt_popcount(mask));
+		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader); /* they give up together */
+		if (!rc)
+			rc = gn__net_append(log, mask, words, w);
+	} while (rc == -GN_EAGAIN);
+	return rc;
+}
+
 /*
  * Append a message of up to 4 words. Active lanes whose messages have the same number of words append them
  * together. The messages of one thread are appended in order. Returns 0, -GN_ETIMEDOUT (the log stayed full)
  * or the code with which a node's program has failed. If it fails, nothing was appended.
+ *
+ * The first try has no loop: on cuda a lane that runs a loop with an atomic yields in it, and the lanes of
+ * its warp that wait where they meet again go on without it (simt_active). From then on they append apart.
  */
 SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t head, uint64_t a, uint64_t b,
                          uint64_t c)
 {
 	const uint32_t mask = simt_match_any_u64(simt_active(), (uint64_t)(uintptr_t)n << 3 | words);
 	const struct gn__net_words w = {head, a, b, c};
-	const uint32_t leader = simt_first_lane(mask);
 	struct gn__log *log = gn__net_log(n);
-	int rc;
+	const int rc = gn__net_append(log, mask, words, &w);
 
-	while ((rc = gn__net_append(log, mask, words, &w)) == -GN_EAGAIN) {
-		if (simt_lane() == leader)
-			rc = gn__net_await_room(n, log, words * simt_popcount(mask));
-		rc = (int)simt_shfl_u32(mask, (uint32_t)rc, leader); /* they give up together */
-		if (rc)
-			break;
-	}
-	return rc;
+	return simt_likely(rc != -GN_EAGAIN) ? rc : SIMT_COLD(gn__net_append_late)(n, log, mask, words, &w);
 }
 
 /* A message with bytes behind its first `fixed` words (head, address). */
