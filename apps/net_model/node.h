@@ -126,8 +126,9 @@ struct parcel *net_model_next(struct fifo *f);
 void net_model_carry(struct model *s, struct node *n, struct parcel *p, struct node *to, uint32_t bytes);
 
 /*
- * net_model_arrivals - take what has passed a node's link by now: packets, and words of its own packets. MPI
- * does so in every call, which is when a node looks for a packet or for a buffer.
+ * net_model_arrivals - receive what has come over a node's link by now: packets of other nodes, and the words
+ * by which they say that they have received its own packets. The node calls it each time it looks for a
+ * packet or a buffer, because MPI receives in each of its calls.
  */
 void net_model_arrivals(struct model *s, struct node *n);
 
