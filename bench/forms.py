@@ -11,8 +11,8 @@ Combined is never slower than 0.9 of the best of the others, and 3 times as fast
                    [--limit S] [--minutes M] [--launcher mpirun] [--svg OUT] [--runs N] [--build DIR] [--json OUT]
 
 It needs the target tools/grapnel. Combined runs on each number of nodes, the other forms on the largest. Nodes are threads of one
-process, on cuda with one GPU for all of them; with --launcher each is a process. The network threads sort the messages of combined,
-as Gravel does it; on cuda "combined, kernel sorts" is the same sorted by a kernel (--sort kernel).
+process, on cuda with one GPU for all of them; with --launcher each is a process. On cuda a kernel sorts the messages of combined;
+"combined, host sorts" is the same sorted by the network threads (--sort host), as Gravel does it.
 
 Inputs `gravel` have the sizes of Gravel's table 4 times --scale. bench/support/kin.py draws them (it needs numpy); -1 is the
 mesh, -2 the band. SSSP-1 has a sixteenth of the mesh, and edges of length 1: nodes that relax edges in any order send every
@@ -40,7 +40,7 @@ import time
 from support import plot, report
 
 OTHERS = ["coprocessor", "coprocessor, more room", "coalesced"]
-LANE, COMBINED, BY_KERNEL = "message-per-lane", "combined", "combined, kernel sorts"
+LANE, COMBINED, BY_HOST = "message-per-lane", "combined", "combined, host sorts"
 GRAVEL = ["gups", "pr-1", "pr-2", "sssp-1", "sssp-2", "color-1", "color-2", "kmeans", "mer"]
 FEWER = 64  # times, of the inputs that are sent in a packet a message
 VERIFYING = 4  # times as long the first run of an input may take, because a reference is computed
@@ -153,8 +153,8 @@ def gravel(args, folder):
 # ---- runs ----
 
 def options_of(args, form):
-    if form in (COMBINED, BY_KERNEL):
-        return ["--sort", "kernel"] if form == BY_KERNEL else []
+    if form in (COMBINED, BY_HOST):
+        return ["--sort", "host"] if form == BY_HOST else []
     log = ["--log", "4M" if args.cuda else "16M"] if form == "coprocessor, more room" else []
     return ["--form", form.split(",")[0], *log]
 
@@ -265,7 +265,7 @@ def seconds(rows, name, nodes):
 
 def best_other(by_form):
     """Seconds of the best form that does not combine; none: infinite."""
-    return min((s for form, s in by_form.items() if form not in (COMBINED, BY_KERNEL)), default=math.inf)
+    return min((s for form, s in by_form.items() if form not in (COMBINED, BY_HOST)), default=math.inf)
 
 
 def claims_of(args, rows):
@@ -335,7 +335,7 @@ def settle(args):
     args.on = ["--machine", args.machine] + ([] if args.cuda else ["--threads", "1"])
     args.nodes = sorted(map(int, args.nodes.split(",")))
     args.only = args.only.split(",") if args.only else []
-    args.forms = [COMBINED] + OTHERS + [BY_KERNEL] * args.cuda
+    args.forms = [COMBINED] + OTHERS + [BY_HOST] * args.cuda
     args.runs = args.runs or (3 if args.inputs == "small" else 1)
     args.until = time.monotonic() + 60 * args.minutes
 

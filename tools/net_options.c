@@ -21,7 +21,6 @@ enum {
 
 static const char *const route_names[] = {"packets", "direct", NULL};
 
-/* Who sorts the messages of kernels, and changes heaps. */
 enum sort { SORT_HOST, SORT_KERNEL };
 
 static const char *const sort_names[] = {"host", "kernel", NULL};
@@ -55,9 +54,8 @@ static const struct argp_option net_options[] = {
      "where their machine reaches it (default packets)",
      0},
     {"sort", OPT_SORT, "NAME", 0,
-     "who sorts the messages of kernels into packets: host (the network thread) or kernel (a kernel that "
-     "stays "
-     "on the machine; its speed on a GPU was not measured yet) (default host)",
+     "what sorts the messages of kernels into packets: host (the network thread) or kernel (a kernel that "
+     "stays on the machine) (default kernel on cuda, host on cpu)",
      0},
     {"timeout", OPT_TIMEOUT, "S", 0,
      "seconds after which a wait for another node fails, 1 to 86400 (default 30)", 0},
@@ -85,6 +83,7 @@ static error_t parse_net(int key, char *text, struct argp_state *state)
 		break;
 	case OPT_SORT:
 		n->config.by_kernel = tool_word(state, "--sort", text, sort_names) == SORT_KERNEL;
+		n->config.host_sorts = !n->config.by_kernel;
 		break;
 	case OPT_FORM:
 		n->config.form = (enum gn_net_form)tool_word(state, "--form", text, tool_net_forms);

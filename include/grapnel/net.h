@@ -118,9 +118,11 @@ struct gn_net_options {
 	enum gn_net_compress compress;
 	enum gn_net_form form;
 	enum gn_net_route route;
-	/* 1: a kernel sorts the messages of kernels. It also changes the heap, as it always does on cuda. */
+	/* 1: on cpu too a kernel sorts the messages of kernels and changes the heap, as on cuda: to test it
+	 */
 	uint32_t by_kernel;
-	uint32_t host_sorts; /* 1: with by_kernel, the network thread sorts all the same: to compare */
+	uint32_t
+	    host_sorts; /* 1: the network thread sorts, where a kernel changes the heap too: to compare */
 	uint64_t timeout_ns; /* of every wait for another node; 0: 30 s */
 };
 

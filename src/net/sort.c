@@ -8,9 +8,8 @@
 
 int gn__sort_is_possible(const struct gn_net_options *options, uint32_t nodes)
 {
-	return options->by_kernel && !options->host_sorts && options->form == GN_NET_COMBINED &&
-	       options->columns == 1 && nodes <= GN_SORT_MOST_NODES &&
-	       gn_rule_words(options->packet_bytes) >= GN_SORT_LEAST_WORDS;
+	return !options->host_sorts && options->form == GN_NET_COMBINED && options->columns == 1 &&
+	       nodes <= GN_SORT_MOST_NODES && gn_rule_words(options->packet_bytes) >= GN_SORT_LEAST_WORDS;
 }
 
 /*

@@ -103,7 +103,7 @@ struct gn_sort {
 	uint32_t last; /* number of the flush at the end of the run; 0: not begun */
 };
 
-/* gn__sort_is_possible - can a kernel sort the messages of a node with these options? */
+/* gn__sort_is_possible - can a kernel, if the node has one, sort its messages with these options? */
 int gn__sort_is_possible(const struct gn_net_options *options, uint32_t nodes);
 
 /*
