@@ -32,8 +32,8 @@ struct sort_way {
 
 /* What the threads of a sorter share; the ways lie behind it. */
 struct sort_meeting {
-	uint64_t before, now;           /* times, when ways were settled last and are settled next */
-	uint64_t moved, waited, behind; /* counts that all threads add to */
+	uint64_t before, now;                 /* times, when ways were settled last and are settled next */
+	uint64_t moved, waited, more, behind; /* counts that all threads add to */
 	uint32_t flush, quit;
 };
 
@@ -48,8 +48,8 @@ struct sorter {
 	const struct gn_net_view *net;
 	const struct gn_sort_args *args;
 	struct sort_meeting *meeting;
-	struct sort_way *way; /* [nodes] */
-	uint64_t waited;      /* of the meeting, as last seen */
+	struct sort_way *way;  /* [nodes] */
+	uint64_t waited, more; /* of the meeting, as last seen */
 	uint32_t stream, warp, warps;
 	uint32_t quit;    /* thread 0: does the run end? */
 	uint32_t flushed; /* number of the last flush that is done */

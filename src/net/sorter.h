@@ -5,8 +5,10 @@
 
 #include <net/sort_way.h>
 
-/* Reservations that a warp takes side by side, each from another log. */
-enum { SORT_ITEMS = 3 };
+enum {
+	SORT_ITEMS = 3, /* reservations that a warp takes side by side, each from another log */
+	SORT_SETS = 32  /* a warp looks at so many sets of logs at once; a set has a log for each lane */
+};
 
 /* A reservation that a warp sorts. */
 struct sort_item {
@@ -60,15 +62,50 @@ SIMT_FN void sort_load(const struct sorter *s, struct sort_item *i, uint64_t fir
 	i->plain = !simt_ballot(simt_whole_warp(), i->waits && !sort_is_plain(s->net, i->head));
 }
 
-/* Take the oldest reservation of each of SORT_ITEMS logs, from log number k of the warp on. A1. */
-SIMT_FN void sort_take(const struct sorter *s, struct sort_item *item, uint32_t k)
+/*
+ * Which of the warp's logs from number k on have a message: bit b of a lane is for its log of set b.
+ * Collective over the warp; its lanes look side by side, because most logs may be empty.
+ */
+SIMT_FN uint32_t sort_ready(const struct sorter *s, uint32_t k)
+{
+	const struct gn__log_reader *log;
+	uint32_t ready = 0;
+
+	for (uint32_t set = 0; set < SORT_SETS; set++) {
+		log = sort_log(s, k + set * simt_warp_width() + simt_lane());
+		if (!log)
+			break;
+		if (simt_load_relaxed_dev_u64(&log->word[log->at & (log->capacity - 1)]))
+			ready |= 1u << set;
+	}
+	simt_warp_sync(simt_whole_warp());
+	return ready;
+}
+
+/* The next log that sort_ready found, which is struck off; NULL: there is none. Collective over the warp. */
+SIMT_FN struct gn__log_reader *sort_next(const struct sorter *s, uint32_t k, uint32_t *ready)
+{
+	const uint32_t whole = simt_whole_warp(), lanes = simt_ballot(whole, *ready != 0);
+	uint32_t lane, set;
+
+	if (!lanes)
+		return (struct gn__log_reader *)0;
+	lane = simt_first_lane(lanes);
+	set = simt_first_lane(simt_shfl_u32(whole, *ready, lane)); /* the lowest bit */
+	if (simt_lane() == lane)
+		*ready &= *ready - 1;
+	return sort_log(s, k + set * simt_warp_width() + lane);
+}
+
+/* Take the oldest reservation of each of SORT_ITEMS logs that are ready, from number k on. A1. */
+SIMT_FN void sort_take(const struct sorter *s, struct sort_item *item, uint32_t k, uint32_t *ready)
 {
 	const uint32_t whole = simt_whole_warp(), lane = simt_lane(), width = simt_warp_width();
 	uint64_t first[SORT_ITEMS];
 
 	SIMT_UNROLL
 	for (uint32_t j = 0; j < SORT_ITEMS; j++) {
-		item[j].log = sort_log(s, k + j);
+		item[j].log = sort_next(s, k, ready);
 		item[j].at = item[j].log ? item[j].log->at : 0;
 		first[j] = 0;
 		/* each head is read by another lane, so that the loads are under way together */
@@ -216,6 +253,7 @@ SIMT_FN int sort_pass(struct sorter *s, struct sort_item *item)
 	if (waits)
 		simt_add_relaxed_any_u64(&s->meeting->waited, 1);
 	simt_block_sync();
+	s->more = s->meeting->more; /* nothing is added to it before the block has met again */
 	waited = s->meeting->waited;
 	waits = waited != s->waited;
 	sort_settle(s, waits ? SORT_STUCK : SORT_BUSY);
@@ -223,13 +261,15 @@ SIMT_FN int sort_pass(struct sorter *s, struct sort_item *item)
 	return !waits;
 }
 
-/* Sort a reservation of each log from number k of each warp on. Returns 0 if the run ends. Collective. */
-SIMT_FN int sort_round(struct sorter *s, uint32_t k)
+/* Sort a reservation of each of SORT_ITEMS logs that are ready. Returns 0 if the run ends. Collective. */
+SIMT_FN int sort_round(struct sorter *s, uint32_t k, uint32_t *ready)
 {
 	struct sort_item item[SORT_ITEMS];
 	uint32_t took = 0;
 
-	sort_take(s, item, k);
+	sort_take(s, item, k, ready);
+	if (simt_ballot(simt_whole_warp(), *ready != 0) && !simt_lane())
+		simt_add_relaxed_any_u64(&s->meeting->more, 1);
 	while (!sort_pass(s, item)) {
 		if (s->meeting->quit)
 			return 0;
@@ -242,6 +282,23 @@ SIMT_FN int sort_round(struct sorter *s, uint32_t k)
 	}
 	if (took && !simt_lane())
 		simt_add_relaxed_any_u64(&s->meeting->moved, 1);
+	return 1;
+}
+
+/*
+ * Sort a reservation of each log from number k of each warp on that has one. A warp whose logs are done goes
+ * on with the others. Returns 0 if the run ends. Collective.
+ */
+SIMT_FN int sort_rounds(struct sorter *s, uint32_t k)
+{
+	uint32_t ready = sort_ready(s, k);
+	uint64_t before;
+
+	do {
+		before = s->more;
+		if (!sort_round(s, k, &ready))
+			return 0;
+	} while (s->more != before);
 	return 1;
 }
 
@@ -303,7 +360,7 @@ SIMT_FN void sort_zero(const struct sorter *s)
 SIMT_FN void sort_all(const struct gn_net_view *n, const struct gn_sort_args *a, uint32_t stream)
 {
 	struct sort_meeting *m = (struct sort_meeting *)simt_shared();
-	struct sorter s = {n, a, m, (struct sort_way *)(void *)(m + 1), 0, stream, 0, 0, 0, 0};
+	struct sorter s = {n, a, m, (struct sort_way *)(void *)(m + 1), 0, 0, stream, 0, 0, 0, 0};
 	uint32_t logs;
 	int goes_on = 1;
 
@@ -313,8 +370,8 @@ SIMT_FN void sort_all(const struct gn_net_view *n, const struct gn_sort_args *a,
 	sort_zero(&s);
 	while (goes_on) {
 		sort_begin(&s);
-		for (uint32_t k = 0; goes_on && k < logs; k += SORT_ITEMS)
-			goes_on = sort_round(&s, k);
+		for (uint32_t k = 0; goes_on && k < logs; k += SORT_SETS * simt_warp_width())
+			goes_on = sort_rounds(&s, k);
 		if (!goes_on)
 			break;
 		sort_end(&s);
