@@ -39,17 +39,25 @@ SIMT_FN int send_kmer(const struct mer_args *a, const struct window *w, uint32_t
 	return gn_net_call(&a->net, mer_owner(spread_mix(m.kmer), a->net.nodes), a->handler, &m, sizeof m);
 }
 
-/* Each thread takes those that begin in a run of the share. */
+/*
+ * Each thread takes those that begin in a run of the share. On a GPU the lanes of a warp meet in each turn,
+ * so that they append their messages together (apps/gups).
+ */
 SIMT_FN void mer_send(const struct mer_args *a)
 {
 	const uint64_t threads = simt_global_threads(), thread = simt_global_thread();
 	const uint64_t begin = a->count * thread / threads, end = a->count * (thread + 1) / threads;
+	const uint64_t most = a->count / threads + a->k; /* turns of any thread */
 	const uint8_t *base = a->base + 1;
 	struct window w = {0, 0, 0};
 	uint64_t sent = 0;
 	int rc = 0;
 
-	for (uint64_t at = begin; begin < end && at < end + a->k - 1 && !rc; at++) {
+	for (uint64_t at = begin; at < begin + most; at++) {
+		if (SIMT_ON_CUDA)
+			simt_warp_sync(simt_whole_warp());
+		if (rc || begin == end || at >= end + a->k - 1)
+			continue;
 		move_on(&w, base[at], a->k);
 		if (w.known < a->k)
 			continue;

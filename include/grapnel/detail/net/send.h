@@ -237,7 +237,9 @@ SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handl
 	int rc = -GN_EINVAL;
 
 	if (pe < n->nodes && bytes <= GN_NET_MOST_CALL_BYTES && handler < 1 << 16)
-		rc = gn__net_push_bytes(n, head, 1, 0, (const char *)payload, bytes);
+		rc = bytes <= GN__NET_FEW_BYTES
+		         ? gn__net_push_few(n, head, (const char *)payload, bytes)
+		         : gn__net_push_bytes(n, head, 1, 0, (const char *)payload, bytes);
 	return rc ? gn__net_fail(n, rc, pe, GN__MESSAGE_CALL) : 0;
 }
 

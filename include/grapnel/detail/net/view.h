@@ -310,6 +310,19 @@ SIMT_FN int gn__net_push(const struct gn_net_view *n, uint32_t words, uint64_t h
 	return simt_likely(rc != -GN_EAGAIN) ? rc : SIMT_COLD(gn__net_append_late)(n, log, mask, words, &w);
 }
 
+enum { GN__NET_FEW_BYTES = 24 }; /* that gn__net_push takes behind a head */
+
+/* Append a message of at most GN__NET_FEW_BYTES bytes behind its head, with those of the other active lanes.
+ */
+SIMT_FN int gn__net_push_few(const struct gn_net_view *n, uint64_t head, const char *from, uint32_t bytes)
+{
+	uint64_t word[GN__NET_FEW_BYTES / 8] = {0, 0, 0};
+
+	if (bytes)
+		memcpy(word, from, bytes);
+	return gn__net_push(n, 1 + (bytes + 7) / 8, head, word[0], word[1], word[2]);
+}
+
 /* A message with bytes behind its first `fixed` words (head, address). */
 struct gn__net_bytes {
 	uint64_t head, a;
