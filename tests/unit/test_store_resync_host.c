@@ -248,9 +248,18 @@ struct held {
 	struct hold_job job;
 };
 
+static void held_end(struct held *h, struct store_test *t)
+{
+	simt_store_release_sys_u32(h->job.stop, 1);
+	assert_int_equal(simt_stream_wait(h->stream), 0);
+	simt_stream_destroy(h->stream);
+	simt_free(t->machine, h->job.stop);
+}
+
 /* The program's kernels leave no room, until held_end. */
 static void held_begin(struct held *h, struct store_test *t)
 {
+	const uint64_t deadline = simt_clock_ns() + 60000000000u;
 	struct simt_grid grid = {1, 1, 0};
 	struct simt_info info;
 
@@ -262,16 +271,12 @@ static void held_begin(struct held *h, struct store_test *t)
 	h->job.started = h->job.stop + 1;
 	assert_int_equal(simt_stream_create(&h->stream, t->machine, &t->error), 0);
 	assert_int_equal(simt_launch_on(h->stream, &hold_kernel, grid, &h->job), 0);
-	while (simt_load_relaxed_sys_u32(h->job.started) < info.resident_threads)
+	while (simt_load_relaxed_sys_u32(h->job.started) < grid.blocks && simt_clock_ns() < deadline)
 		simt_relax();
-}
-
-static void held_end(struct held *h, struct store_test *t)
-{
-	simt_store_release_sys_u32(h->job.stop, 1);
-	assert_int_equal(simt_stream_wait(h->stream), 0);
-	simt_stream_destroy(h->stream);
-	simt_free(t->machine, h->job.stop);
+	if (simt_load_relaxed_sys_u32(h->job.started) == grid.blocks)
+		return;
+	held_end(h, t);
+	fail_msg("the kernel that takes all room did not start");
 }
 
 /* The member is not touched. */
