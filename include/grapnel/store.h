@@ -148,7 +148,8 @@ struct gn_store_view {
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
 	/*
 	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...]. A
-	 * tier has two, and no queue pairs itself. 0: the store is none of them.
+	 * tier has two, and behind them those of its slow store, and no queue pairs itself. 0: the store is
+	 * none of them.
 	 */
 	uint32_t members;
 	uint32_t unit_log2; /* log2 of a stripe's bytes that lie together on a member, or of a tier's line */
@@ -354,7 +355,8 @@ struct gn_store_member {
 
 /*
  * gn_store_get_member - tell about a member of a stripe, replica or tier.
- * @k  its number, from 0
+ * @k  its number, from 0. Of a tier 0 is the fast level, 1 the slow store, and from 2 on come the members of
+ *     the slow store, if it has any
  * Host. On a GPU it waits for the launches of the machine's own stream. Returns 0, or -GN_ERANGE: the store
  * has fewer members, or none as most stores.
  */
@@ -363,7 +365,7 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
 /*
  * gn_store_resync - put a member of a replica back that is out of use, while kernels and the host go on using
  * the replica.
- * @k  its number, from 0
+ * @k  its number, as of gn_store_get_member: from 0; of a tier over the replica from 2
  * From the begin on the member gets every write. What it missed is copied from the others: by the log, or all
  * if nothing is known of its bytes. Then it is flushed, is read as the others are, and the state says that it
  * is up to date. A member that could not be opened with the replica, or was stale, is opened now; one that is
@@ -381,7 +383,8 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
  * warp on a stream of its own copies, which needs room beside the program's kernels. If it does not run
  * within timeout_ns of the view, the call is refused before the member is touched; later it waits as long as
  * it takes, and holds up nobody. Do not call it from a callback of a stream. It compares nothing: `grapnel
- * store verify` does.
+ * store verify` does. Of a tier the same holds; what is in the fast level alone is written to all members
+ * when its line leaves, or is flushed.
  *
  * Returns 0: the member is in use. -GN_ERANGE, -GN_ENOTSUP (no replica; the member does not fit the others),
  * -GN_EROFS (it is out of date, and the replica or the member is opened ro), -GN_EBUSY (another call is under

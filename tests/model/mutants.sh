@@ -13,7 +13,7 @@ cc=$3
 shift 3
 runs=${GN_MUTANT_RUNS:-20000}
 
-# What kills it (ring, queue, log, tier and replica: kept seeds and random schedules of that model; nvmeq and nvmeq_commands: unit tests)
+# What kills it (ring, queue, log, tier, replica and tier_replica: kept seeds and random schedules of that model; nvmeq and nvmeq_commands: unit tests)
 # | file | sed expression | what is broken
 mutants() {
 	cat <<'END'
@@ -83,6 +83,8 @@ replica|store/set/back.h|/ gn__back_begins(const/,/^}/s/(before >> GN__TURN_COUN
 replica|store/set/back.h|/ gn__back_ends(const/,/^}/s/if (gn__turn_back(before) .*/if (0)/|a member is read that is out of use again
 replica|store/set/back.h|/ gn__back_copies(const/,/^}/s/wants = wants && !read.code;/;/|what could not be read is copied
 replica|store/set/back.h|/ gn__back_span(const/,/^}/s/from = from < at ? from : at;/from = at;/|of a piece the last region alone is copied
+tier_replica|detail/store/replica_write.h|/ gn__replica_crossed(const/,/^}/s/return 1;/return 0;/|a line that leaves and that a copy crossed is not written again
+tier_replica|detail/store/tier.h|/ gn__tier_pin(const/,/^}/s/ .. seen & GN__TIER_BUSY//|a line changes while it is written to one member after the other
 queue|nvmeq.c|s/k + 1 < depth; k++/k < depth; k++/;s/start + depth - 1;/start + depth;/|as many slots as entries
 END
 }
@@ -138,7 +140,7 @@ passes() {
 	timeout $((20 * $1)) prlimit --cpu="$1" "$work/program" random "$runs" >"$work/log" 2>&1
 }
 
-for killer in ring queue log tier replica nvmeq nvmeq_commands; do
+for killer in ring queue log tier replica tier_replica nvmeq nvmeq_commands; do
 	copy
 	build $killer "$@"
 	passes 60 || { echo "mutants: $killer fails unchanged" >&2; cat "$work/log" >&2; exit 1; }

@@ -8,7 +8,16 @@
  *
  * Each block has one user at a time, as with a cache in front; who it is changes. A write that failed leaves
  * its blocks unknown until the next one.
+ *
+ * With TIER the threads use a tier over the replica (tier_replica.c). Lines are two blocks, and the fast
+ * level has room for one, so lines leave all the time. At the end all are written, as far as members let
+ * them.
  */
+#ifdef TIER
+#define GN__TIER_WAYS 1
+#else
+#define TIER 0
+#endif
 #include "draw.h"
 #include "harness.h"
 
@@ -56,35 +65,59 @@ SIMT_FN struct gn_store_status gn__store_write_few(const struct gn_nvmeq *q, uin
 #include <grapnel/detail/store/replica_write.h>
 #include <store/set/back.h>
 
+#if TIER
+#define gn__plain_read gn__replica_read
+#define gn__plain_write gn__replica_write
+#define gn__plain_read_few gn__replica_read_few
+#define gn__plain_write_few gn__replica_write_few
+#define GRAPNEL_STORE_PLAIN_H
+
+SIMT_FN void gn__store_give(void *to, const void *from, uint32_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+
+SIMT_FN void gn__store_take(void *to, const void *from, uint32_t bytes)
+{
+	memcpy(to, from, bytes);
+}
+#include <grapnel/detail/store/tier.h>
+#else
+#define gn__set_read gn__replica_read
+#define gn__set_write gn__replica_write
+#define gn__set_read_few gn__replica_read_few
+#define gn__set_write_few gn__replica_write_few
+#endif
+
 SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                   uint64_t offset, void *to, uint32_t bytes)
 {
-	return gn__replica_read(s, mask, wants, offset, to, bytes);
+	return gn__set_read(s, mask, wants, offset, to, bytes);
 }
 
 SIMT_FN struct gn_store_status gn_store_write_warp(const struct gn_store_view *s, uint32_t mask, int wants,
                                                    uint64_t offset, const void *from, uint32_t bytes)
 {
-	return gn__replica_write(s, mask, wants, offset, from, bytes);
+	return gn__set_write(s, mask, wants, offset, from, bytes);
 }
 
 SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *s, uint64_t offset, void *to,
                                                     uint32_t bytes)
 {
-	return gn__replica_read_few(s, offset, to, bytes);
+	return gn__set_read_few(s, offset, to, bytes);
 }
 
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
                                                      const void *from, uint32_t bytes)
 {
-	return gn__replica_write_few(s, offset, from, bytes);
+	return gn__set_write_few(s, offset, from, bytes);
 }
 
 enum {
 	BLOCK_LOG2 = 4,
 	WORDS = (1 << BLOCK_LOG2) / 8,
 	MOST_MEMBERS = 3,
-	MOST_BLOCKS = 4,
+	MOST_BLOCKS = TIER ? 6 : 4,
 	MOST_THREADS = 5,
 	MOST_STEPS = 4
 };
@@ -97,7 +130,14 @@ struct step {
 };
 
 struct trial {
-	struct gn_store_view view;
+	struct gn_store_view view;  /* the replica */
+	struct gn_store_view users; /* the same, or the tier over it */
+#if TIER
+	struct gn_tier_view tier;
+	struct gn_tier_counts counts;
+	uint64_t word, fast[2 * WORDS];
+	uint32_t set;
+#endif
 	struct gn_store_health health;
 	struct gn_nvmeq queue[MOST_MEMBERS];
 	uint64_t member[MOST_MEMBERS][MOST_BLOCKS * WORDS];
@@ -204,8 +244,8 @@ SIMT_FN void read_block(struct trial *t, uint64_t block, int few)
 	uint64_t got[WORDS];
 	struct gn_store_status status;
 
-	status = few ? gn_store_read_thread(&t->view, at, got, sizeof got)
-	             : gn_store_read_warp(&t->view, 1u << simt_lane(), 1, at, got, sizeof got);
+	status = few ? gn_store_read_thread(&t->users, at, got, sizeof got)
+	             : gn_store_read_warp(&t->users, 1u << simt_lane(), 1, at, got, sizeof got);
 	check_status(t, status);
 	if (!status.code && !t->unsure[block] && !is_content(t, block, got))
 		blame(t, "a block is not as it was written");
@@ -219,7 +259,7 @@ SIMT_FN void write_word(struct trial *t, uint64_t block, uint64_t value)
 
 	if (t->unsure[block])
 		return;
-	status = gn_store_write_thread(&t->view, block << BLOCK_LOG2, &word, sizeof word);
+	status = gn_store_write_thread(&t->users, block << BLOCK_LOG2, &word, sizeof word);
 	check_status(t, status);
 	t->unsure[block] = status.code != 0;
 	t->block[block][0] = status.code ? t->block[block][0] : value;
@@ -244,7 +284,7 @@ SIMT_FN void write_blocks(struct trial *t, uint64_t first, uint64_t blocks, uint
 
 	for (uint64_t k = 0; k < blocks * WORDS; k++)
 		bytes[k] = content_of(value, k);
-	status = gn_store_write_warp(&t->view, 1u << simt_lane(), 1, first << BLOCK_LOG2, bytes, length);
+	status = gn_store_write_warp(&t->users, 1u << simt_lane(), 1, first << BLOCK_LOG2, bytes, length);
 	wrote_blocks(t, first, blocks, value, status);
 }
 
@@ -259,6 +299,34 @@ SIMT_FN void leave(struct trial *t)
 {
 	simt_store_release_dev_u32(&t->room, 0);
 }
+
+/* ---- the tier ---- */
+
+/* Write these lines as far as the fast level has them, and forget them if the caller wants. */
+SIMT_FN int clean(struct trial *t, uint64_t first, uint64_t lines, int drops)
+{
+	struct gn_store_status status = {0, 0};
+
+	(void)first, (void)lines, (void)drops;
+#if TIER
+	status = gn__tier_clean(&t->users, 1u << simt_lane(), 1, 0, first, lines, drops);
+#endif
+	check_status(t, status);
+	return status.code;
+}
+
+/* What could not be written stays in the fast level. */
+SIMT_FN void flush_at_the_end(struct trial *t)
+{
+	if (!clean(t, 0, UINT64_MAX, 0))
+		return;
+#if TIER
+	for (uint64_t k = 0; k < 2; k++)
+		t->unsure[2 * gn__tier_line_of(t->word) + k] = 1;
+#endif
+}
+
+/* ---- the host ---- */
 
 /* As the host of a GPU writes: by a copy of the health, and then it tells the device what has failed. */
 SIMT_FN void write_by_host(struct trial *t, uint64_t block, uint64_t value)
@@ -318,8 +386,11 @@ SIMT_FN void put_back(struct trial *t, uint32_t member)
 
 SIMT_FN void do_step(struct trial *t, struct step s, uint64_t value)
 {
-	const uint64_t blocks = s.act == WRITE_TWO ? 2 : 1, first = s.at % (t->blocks - blocks + 1);
+	const uint64_t blocks = s.act == WRITE_TWO || (TIER && s.act == HOST) ? 2 : 1;
+	uint64_t first = s.at % (t->blocks - blocks + 1);
 
+	if (TIER && blocks == 2)
+		first &= ~1ull; /* a line */
 	if (s.act == BACK) {
 		put_back(t, s.at % t->members);
 		return;
@@ -330,11 +401,11 @@ SIMT_FN void do_step(struct trial *t, struct step s, uint64_t value)
 		read_block(t, first, value & 1);
 	else if (s.act == WORD)
 		write_word(t, first, value);
-	else if (s.act == HOST) {
+	else if (s.act == HOST && !clean(t, first / 2, 1, 1)) {
 		enter(t);
 		write_by_host(t, first, value);
 		leave(t);
-	} else
+	} else if (s.act != HOST)
 		write_blocks(t, first, blocks, value);
 	end_use(t, first, blocks);
 }
@@ -352,8 +423,10 @@ SIMT_FN void check_block(struct trial *t, uint32_t member, uint32_t other, uint3
 
 SIMT_FN void end_trial(struct trial *t)
 {
-	const uint32_t stale = gn__replica_stale(&t->view);
+	uint32_t stale;
 
+	flush_at_the_end(t);
+	stale = gn__replica_stale(&t->view);
 	if (stale == gn__replica_all(&t->view))
 		blame(t, "no member is left");
 	if (gn__turn_back(t->health.turn) && !t->failed)
@@ -386,6 +459,7 @@ static void draw_trial(uint64_t seed)
 	t->seed = seed;
 	t->members = 2 + draw_below(&s, MOST_MEMBERS - 1);
 	t->blocks = 2 + draw_below(&s, MOST_BLOCKS - 1);
+	t->blocks &= TIER ? ~1u : ~0u;
 	t->threads = 2 + draw_below(&s, MOST_THREADS - 1);
 	t->steps = 1 + draw_below(&s, MOST_STEPS);
 	for (uint32_t k = 0; k < MOST_THREADS * MOST_STEPS; k++) {
@@ -425,18 +499,27 @@ static const char *pick(unsigned k, struct simt_exploration *bound)
 		uint32_t members, blocks, stale, weak, fails;
 		unsigned preemptions;
 	} small[] = {
-	    {"a write beside a member that comes back", 2, 1, "w0B1", 2, 1, 2, 0, 0, 5},
-	    {"two writes of one block", 2, 2, "w0w0B1r0", 2, 1, 2, 0, 0, 4},
-	    {"a write of both blocks", 2, 1, "W0B0", 2, 2, 1, 0, 0, 4},
-	    {"two write two blocks", 3, 1, "w0o1B1", 2, 2, 2, 0, 0, 3},
-	    {"it comes back, and is read", 3, 1, "w0B1r0", 2, 1, 2, 0, 0, 3},
-	    {"the member fails again", 2, 2, "w0w0B1B1", 2, 1, 2, 2, 50, 4},
-	    {"two write a part", 2, 2, "o0o0B1r0", 2, 1, 2, 0, 0, 4},
-	    {"the host writes", 2, 2, "h0o0B1r0", 2, 1, 2, 0, 0, 4},
-	    {"the host finds that a member failed", 3, 1, "h0w0B1", 3, 1, 2, 5, 50, 3},
-	    {"the other fails", 2, 2, "w0r0B1B0", 2, 1, 2, 1, 50, 4},
-	    {"the other fails, and it comes back at the second try", 2, 2, "w0r0B1B1", 2, 1, 2, 1, 60, 4},
-	    {"a member fails and comes back", 2, 2, "w0w1B0B1", 3, 2, 0, 3, 50, 3},
+#if TIER
+		{"a line leaves beside a member that comes back", 2, 2, "w0r2B1r0", 2, 4, 2, 0, 0, 3},
+		{"two lines leave", 2, 2, "w0w2w3B1", 2, 4, 2, 0, 0, 3},
+		{"two write the parts of a line, and it leaves", 3, 1, "o0w1B1", 2, 2, 2, 0, 0, 3},
+		{"the host writes", 2, 2, "w0h0B1r2", 2, 4, 2, 0, 0, 3},
+		{"the member fails again", 2, 2, "w0w2B1B1", 2, 4, 2, 2, 50, 3},
+		{"the other fails", 2, 2, "w0r2B1B0", 2, 4, 2, 1, 50, 3},
+#else
+		{"a write beside a member that comes back", 2, 1, "w0B1", 2, 1, 2, 0, 0, 5},
+		{"two writes of one block", 2, 2, "w0w0B1r0", 2, 1, 2, 0, 0, 4},
+		{"a write of both blocks", 2, 1, "W0B0", 2, 2, 1, 0, 0, 4},
+		{"two write two blocks", 3, 1, "w0o1B1", 2, 2, 2, 0, 0, 3},
+		{"it comes back, and is read", 3, 1, "w0B1r0", 2, 1, 2, 0, 0, 3},
+		{"the member fails again", 2, 2, "w0w0B1B1", 2, 1, 2, 2, 50, 4},
+		{"two write a part", 2, 2, "o0o0B1r0", 2, 1, 2, 0, 0, 4},
+		{"the host writes", 2, 2, "h0o0B1r0", 2, 1, 2, 0, 0, 4},
+		{"the host finds that a member failed", 3, 1, "h0w0B1", 3, 1, 2, 5, 50, 3},
+		{"the other fails", 2, 2, "w0r0B1B0", 2, 1, 2, 1, 50, 4},
+		{"the other fails, and it comes back at the second try", 2, 2, "w0r0B1B1", 2, 1, 2, 1, 60, 4},
+		{"a member fails and comes back", 2, 2, "w0w1B0B1", 3, 2, 0, 3, 50, 3},
+#endif
 	};
 
 	if (k >= sizeof small / sizeof *small)
@@ -482,6 +565,28 @@ static void reset_view(struct trial *t)
 	t->view.queue = t->queue;
 	t->view.members = t->members;
 	t->view.health = &t->health;
+	t->users = t->view;
+}
+
+/* The tier before it. */
+static void reset_users(struct trial *t)
+{
+	(void)t;
+#if TIER
+	memset(&t->tier, 0, sizeof t->tier);
+	memset(&t->counts, 0, sizeof t->counts);
+	memset(t->fast, 0xdd, sizeof t->fast);
+	t->word = t->set = 0;
+	t->tier.slow = t->view;
+	t->tier.fast = (char *)t->fast;
+	t->tier.word = &t->word;
+	t->tier.set = &t->set;
+	t->tier.counts = &t->counts;
+	t->tier.sets = 1;
+	t->users.unit_log2 = t->tier.line_log2 = BLOCK_LOG2 + 1;
+	t->users.transfer_bytes = 2 << BLOCK_LOG2;
+	t->users.tier = &t->tier;
+#endif
 }
 
 /* A stale member has the last block of several, and missed the others. */
@@ -491,6 +596,7 @@ static void reset(void *unused)
 
 	(void)unused;
 	reset_view(t);
+	reset_users(t);
 	t->written = 0;
 	t->missed = !t->stale ? 0 : t->blocks == 1 ? 1 : (1u << (t->blocks - 1)) - 1;
 	for (uint32_t k = 0; k < t->members; k++)
@@ -514,8 +620,15 @@ static int check(void *unused)
 
 int main(int argc, char **argv)
 {
-	static const struct model model = {
-	    "replica", &replica_trial_kernel, &the_arguments, draw_trial, pick, grid, reset, check, NULL};
+	static const struct model model = {TIER ? "tier_replica" : "replica",
+	                                   &replica_trial_kernel,
+	                                   &the_arguments,
+	                                   draw_trial,
+	                                   pick,
+	                                   grid,
+	                                   reset,
+	                                   check,
+	                                   NULL};
 
 	return model_main(&model, argc, argv);
 }

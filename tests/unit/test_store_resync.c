@@ -209,6 +209,107 @@ static void it_comes_back_while_kernels_write(void **state)
 	}
 }
 
+/* ---- behind a tier ---- */
+
+enum { LEVELS = 2 }; /* members of a tier before those of the replica */
+
+/* A tier over the replica, as open_without_one. */
+static void open_tier_without_one(struct store_test *t, const char *fast)
+{
+	char uri[4400];
+
+	snprintf(uri, sizeof uri, "tier:%s,%s", fast, replica_uri(t, MEMBERS));
+	rename_file(t, "member1", "away");
+	open_uri(t, uri, NULL);
+	rename_file(t, "away", "member1");
+}
+
+/* Lines of two threads leave all the time, because the fast level has room for a few. */
+static void it_comes_back_while_lines_leave(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct busy_test b;
+
+	for (uint32_t seed = 1; seed <= few_or_all(2, 6); seed++) {
+		make_all(t);
+		open_tier_without_one(t, "line=8K,host:128K?memory=device");
+		busy_begin(&b, t, seed);
+		must_resync(t, LEVELS + 1);
+		assert_int_equal(gn_store_flush(t->store, &t->error), 0);
+		assert_int_equal(members_out(t), 0);
+		busy_end(&b, t);
+		close_store(t);
+		assert_state(t, "open 0", MEMBERS, 0);
+		assert_equal_members(t, MEMBERS, BYTES);
+		drop_replica(t);
+	}
+}
+
+/* These bytes are newer than those of all members. */
+static void what_the_fast_level_alone_has_gets_to_it_later(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	unsigned char got[REGION];
+
+	make_all(t);
+	open_tier_without_one(t, "host:4M?memory=device");
+	write_at(t, 0, BYTES, 1);
+	must_move_lanes(t, PAGE, 1, 2);
+	must_resync(t, LEVELS + 1);
+	read_member(t, 1, 9 * REGION, got, sizeof got);
+	for (unsigned k = 0; k < sizeof got; k++)
+		assert_int_equal(got[k], byte_of(9 * REGION + k, 1));
+	assert_int_equal(gn_store_flush(t->store, &t->error), 0);
+	must_move_lanes(t, PAGE, 0, 2);
+	read_member(t, 1, 9 * REGION, got, sizeof got);
+	for (unsigned k = 0; k < sizeof got; k++)
+		assert_int_equal(got[k], byte_of(9 * REGION + k, 2));
+	close_store(t);
+	assert_equal_members(t, MEMBERS, BYTES);
+}
+
+static void without_a_fast_level_it_comes_back_too(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_member member;
+
+	needs_cpu(t);
+	make_all(t);
+	open_tier_without_one(t, "host:4000000T?memory=device");
+	write_at(t, 5 * REGION, 3 * REGION, 1);
+	must_resync(t, LEVELS + 1);
+	assert_int_equal(gn_store_get_member(t->store, 0, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_MISSING);
+	close_store(t);
+	assert_equal_members(t, MEMBERS, BYTES);
+}
+
+static void a_tier_numbers_its_levels_first(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct gn_store_member member;
+
+	make_all(t);
+	open_tier_without_one(t, "host:1M?memory=device");
+	assert_int_equal(gn_store_get_member(t->store, LEVELS + 1, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_MISSING);
+	assert_non_null(strstr(member.uri, "member1"));
+	assert_int_equal(gn_store_get_member(t->store, LEVELS + MEMBERS, &member), -GN_ERANGE);
+	assert_int_equal(resync(t, 0), -GN_ENOTSUP);
+	assert_says(t, "fast level", "host:1M");
+	assert_int_equal(resync(t, 1), -GN_ENOTSUP);
+	assert_says(t, "slow store", "members of a replica");
+	assert_int_equal(resync(t, LEVELS + MEMBERS), -GN_ERANGE);
+	must_resync(t, LEVELS + 1);
+	close_store(t);
+	open_uri(t, "tier:host:1M?memory=device,stripe:memq:1M,memq:1M", NULL);
+	assert_int_equal(resync(t, LEVELS), -GN_ENOTSUP);
+	assert_says(t, "stripe:", "no members that can be put back");
+	close_store(t);
+	open_uri(t, "tier:host:1M?memory=device,memq:1M", NULL);
+	assert_int_equal(resync(t, LEVELS), -GN_ERANGE);
+}
+
 /* ---- failures ---- */
 
 static void await_out(struct store_test *t, int members)
@@ -385,6 +486,10 @@ int main(void)
 	    set_case(what_it_missed_in_earlier_runs_is_copied),
 	    set_case(after_a_kill_what_was_put_back_is_not_lost),
 	    set_case(it_comes_back_while_kernels_write),
+	    set_case(it_comes_back_while_lines_leave),
+	    set_case(what_the_fast_level_alone_has_gets_to_it_later),
+	    set_case(without_a_fast_level_it_comes_back_too),
+	    set_case(a_tier_numbers_its_levels_first),
 	    set_case(a_member_that_fails_again_is_out_as_before),
 	    set_case(a_member_that_is_copied_may_fail),
 	    set_case(when_none_can_be_read_it_stays_out),

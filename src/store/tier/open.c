@@ -156,7 +156,7 @@ static void show(struct gn_tier *t)
 	view->timeout_ns = GN__TIER_TIMES * slow->timeout_ns;
 	view->transfer_bytes = 1u << t->image.line_log2;
 	view->unit_log2 = t->image.line_log2;
-	view->members = 2;
+	view->members = GN_TIER_LEVELS + slow->members;
 	view->tier = t->device;
 }
 

@@ -216,10 +216,29 @@ static int tier_member(const struct gn_store *store, unsigned k, struct gn_store
 {
 	const struct gn_tier *t = tier_of(store);
 
+	if (k >= GN_TIER_LEVELS)
+		return gn_store_get_member(t->slow, k - GN_TIER_LEVELS, member);
 	if (!k)
 		*member = t->about;
 	member->uri = t->uri[k];
 	return 0;
+}
+
+/*
+ * The fast level has no part in it: it keeps lines of the replica's bytes, and the copying changes none of
+ * these. A line that is written meanwhile is a write as any other; it is busy, so its bytes stay as they are
+ * until the replica need not write them again. No lock: a sweep may wait for the copying.
+ */
+static int tier_resync(struct gn_store *store, unsigned k, struct gn_error *error)
+{
+	struct gn_tier *t = tier_of(store);
+
+	if (k < GN_TIER_LEVELS)
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "tier: the %s (%s) cannot be put back; only the members of a replica: "
+		                    "that is the slow store can",
+		                    k ? "slow store" : "fast level", t->uri[k]);
+	return gn_store_resync(t->slow, k - GN_TIER_LEVELS, error);
 }
 
 /* Words and lines are one machine's. */
@@ -229,5 +248,5 @@ static int tier_is_open(const struct gn_store *store, struct simt_machine *machi
 }
 
 const struct gn_store_ops gn_store_tier = {
-    "tier",          0,           NULL, tier_join,    tier_close, tier_read, tier_write, tier_flush,
-    tier_statistics, tier_member, NULL, tier_is_open, 1};
+    "tier",          0,           NULL, tier_join,    tier_close, tier_read,  tier_write, tier_flush,
+    tier_statistics, tier_member, NULL, tier_is_open, 1,          tier_resync};

@@ -11,6 +11,9 @@
 
 #include <store/tier/kernels.h>
 
+/* Members of a tier: its levels, and behind them those of the slow store. */
+enum { GN_TIER_LEVELS = 2 };
+
 struct gn_tier_settings {
 	uint64_t line; /* bytes, a power of two; 0: not given */
 	int read_only;
