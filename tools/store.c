@@ -28,7 +28,7 @@ int tool_store(int argc, char **argv)
 
 /* ---- read, write ---- */
 
-enum { OPT_OFFSET = 512, OPT_BYTES };
+enum { OPT_OFFSET = 512, OPT_BYTES, OPT_RESYNC };
 
 static const struct argp_option read_options[] = {
     {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
@@ -41,6 +41,10 @@ static const struct argp_option write_options[] = {
     {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
     {"file", 'f', "FILE", 0, "write the bytes of FILE (default: those of standard input)", 0},
     {"overwrite", 'w', NULL, 0, "yes, the bytes that the store has there may be lost; needed", 0},
+    {"resync", OPT_RESYNC, NULL, 0,
+     "then put members of a replica back that are out of use: what they missed is copied to them, but not "
+     "compared",
+     0},
     {0},
 };
 
@@ -66,6 +70,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_BYTES: io->to.bytes = tool_size(state, "--bytes", text, 1); return 0;
 	case 'f': io->to.file = text; return 0;
 	case 'w': io->overwrite = true; return 0;
+	case OPT_RESYNC: io->to.resyncs = true; return 0;
 	case ARGP_KEY_ARG:
 		if (io->to.uri)
 			argp_error(state, "%s: too many arguments; give one URI", text);

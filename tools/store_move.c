@@ -137,6 +137,24 @@ static int open_file(const struct tool_store_request *r, const struct gn_store *
 	return *file ? 0 : gn_error_set(e, -GN_EIO, "%s: the file cannot be opened; check the path", r->file);
 }
 
+/* Those of a tier are its levels, and behind them what can be put back. */
+static int put_back(const struct tool_store_request *r, struct gn_store *store, struct gn_error *e)
+{
+	struct gn_error why = {0, ""};
+	struct gn_store_member m;
+	int rc;
+
+	for (uint32_t k = gn_store_view_of(store)->tier ? 2 : 0; !gn_store_get_member(store, k, &m); k++) {
+		if (m.use == GN_MEMBER_USED)
+			continue;
+		rc = gn_store_resync(store, k, &why);
+		if (rc)
+			return gn_error_set(e, rc, "the bytes are written; %.400s", why.text);
+		fprintf(stderr, "grapnel %s: member %u (%s) is in use again\n", r->subcommand, k + 1, m.uri);
+	}
+	return 0;
+}
+
 /* The file's and the store's bytes. */
 static int copy(const struct tool_store_request *r, struct gn_store *store, char *piece, struct gn_error *e)
 {
@@ -162,6 +180,7 @@ static int move(const struct tool_store_request *r, struct gn_error *e)
 	if (!rc) {
 		tool_store_warn(r->subcommand, store, false);
 		rc = copy(r, store, piece, e);
+		rc = rc || !r->resyncs ? rc : put_back(r, store, e);
 		tool_store_warn(r->subcommand, store, true);
 	}
 	gn_store_close(store);

@@ -17,6 +17,7 @@ struct tool_store_request {
 	const char *file;       /* NULL: standard input or output */
 	uint64_t offset, bytes; /* in the store; bytes is for reading, 0: up to the end */
 	bool writes;            /* the store is written, and flushed */
+	bool resyncs;           /* then members of a replica that are out of use are put back */
 };
 
 /* tool_store_open - open a store on a cpu machine, with one queue pair unless the URI says more. */

@@ -62,6 +62,22 @@ says 'replica of 3, 3 in use' "$grapnel" store info $all
 says 'verified' "$grapnel" bfs other.gng --source 0 --store $all --cache 64K --verify
 grep -q 'out of use' said && { cat said; exit 1; }
 
+# One that is out of date gets what it missed when the others have been written; one that is gone does not.
+mv b away
+"$grapnel" store write $all --file g.gng --overwrite 2>said
+mv away b
+says 'member 2 (file:b) is in use again' "$grapnel" store write $all --file other.gng --overwrite --resync
+grep -q 'out of use: out of date' said
+cmp a b
+says 'replica of 3, 3 in use' "$grapnel" store info $all
+mv b away
+"$grapnel" store write $all --file g.gng --overwrite 2>said
+refused 'the bytes are written; .*member 2 of 3: .*b' "$grapnel" store write $all --file other.gng --overwrite --resync
+mv away b
+says 'member 4 (file:b) is in use again' "$grapnel" store write tier:host:64K,$all --file other.gng --overwrite --resync
+cmp a b
+says 'member 4    in use       file:b' "$grapnel" store info tier:ro,host:64K,$all
+
 # A byte that differs is found.
 printf x | dd of=c bs=1 seek=300000 conv=notrunc 2>/dev/null
 refused 'member 3 (file:c) differs from member 1 (file:a) at byte 300000' "$grapnel" store verify $all
