@@ -255,6 +255,12 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
 
 int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error)
 {
+	return gn_store_resync_beside(store, k, NULL, error);
+}
+
+int gn_store_resync_beside(struct gn_store *store, uint32_t k, const struct gn_store_others *others,
+                           struct gn_error *error)
+{
 	if (!store->ops->resync)
 		return gn_error_set(
 		    error, -GN_ENOTSUP,
@@ -263,7 +269,7 @@ int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error)
 	if (k >= store->view.members)
 		return gn_error_set(error, -GN_ERANGE, "%s: there is no member %u; they are 0 to %u",
 		                    store->name, k, store->view.members - 1);
-	return store->ops->resync(store, k, error);
+	return store->ops->resync(store, k, others, error);
 }
 
 int gn_store_code(int error_number)

@@ -14,6 +14,12 @@
 struct gn_store_ops;
 struct gn_list;
 
+/* A caller that keeps its other host threads from the machine while it is in the library. */
+struct gn_store_others {
+	void (*let)(void *user, int go_on); /* 1: they may use the machine from now on; 0: no longer */
+	void *user;
+};
+
 /* First member of every store's own struct; open fills all of it. */
 struct gn_store {
 	const struct gn_store_ops *ops;
@@ -59,8 +65,9 @@ struct gn_store_ops {
 	int (*is_open)(const struct gn_store *store, struct simt_machine *machine);
 	/* Of a store over other stores: 1 if the second member is the rest of the URI, commas and all. */
 	int takes_rest;
-	/* Put member k back while kernels use the store; NULL: the store has no such members. */
-	int (*resync)(struct gn_store *store, unsigned k, struct gn_error *error);
+	/* As gn_store_resync_beside; NULL: the store has no such members. */
+	int (*resync)(struct gn_store *store, unsigned k, const struct gn_store_others *others,
+	              struct gn_error *error);
 };
 
 extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn_store_nvme, gn_store_rdma,
@@ -71,6 +78,15 @@ extern const struct gn_store_ops gn_store_host, gn_store_file, gn_store_memq, gn
  * gn_store_share.
  */
 int gn_store_check_machine(const struct gn_store *store, struct simt_machine *machine,
+                           struct gn_error *error);
+
+/*
+ * gn_store_resync_beside - gn_store_resync, which lets the caller's other host threads go on, also on the
+ * machine's own stream, as long as it copies: then it leaves that stream alone, and holds no lock of the
+ * library when it calls.
+ * @others  NULL: nobody is kept
+ */
+int gn_store_resync_beside(struct gn_store *store, uint32_t k, const struct gn_store_others *others,
                            struct gn_error *error);
 
 /*

@@ -185,6 +185,43 @@ static void other_threads_of_the_host_use_it_meanwhile(void **state)
 	}
 }
 
+struct lets {
+	struct store_test *t;
+	uint32_t calls[2];
+};
+
+/* Others may use the replica, and the machine's own stream, from here on. */
+static void use_and_count(void *lets, int go_on)
+{
+	struct lets *l = (struct lets *)lets;
+	struct gn_store_member member;
+
+	assert_int_equal(l->calls[1] + go_on, 1);
+	l->calls[go_on]++;
+	assert_int_equal(gn_store_get_member(l->t->store, 1, &member), 0);
+	assert_int_equal(member.use, GN_MEMBER_RETURNING);
+	write_at(l->t, 7 * REGION, REGION, 3 + (uint32_t)go_on);
+	must_move_lanes(l->t, REGION, 1, 5);
+	assert_int_equal(gn_store_flush(l->t->store, &l->t->error), 0);
+}
+
+static void a_caller_lets_others_in_while_it_copies(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+	struct lets lets = {t, {0, 0}};
+	const struct gn_store_others others = {use_and_count, &lets};
+
+	make_and_sync(t);
+	open_without_one(t, NULL);
+	write_at(t, 0, BYTES, 1);
+	assert_int_equal(gn_store_resync_beside(t->store, 1, &others, &t->error), 0);
+	assert_int_equal(lets.calls[0], 1);
+	assert_int_equal(gn_store_resync_beside(t->store, 1, &others, &t->error), 0); /* nothing to copy */
+	assert_int_equal(lets.calls[0], 1);
+	close_store(t);
+	assert_equal_members(t, MEMBERS, BYTES);
+}
+
 /* ---- as on a GPU ---- */
 
 static void a_warp_copies_what_host_and_kernels_logged(void **state)
@@ -353,6 +390,7 @@ int main(void)
 	    set_case(where_a_write_may_still_land_it_stays_out),
 	    set_case(a_write_does_not_wait_for_ever_for_a_copy),
 	    set_case(other_threads_of_the_host_use_it_meanwhile),
+	    set_case(a_caller_lets_others_in_while_it_copies),
 	    set_case(a_warp_copies_what_host_and_kernels_logged),
 	    set_case(the_device_learns_what_the_host_finds),
 	    set_case(without_room_for_a_warp_it_is_refused),

@@ -49,8 +49,9 @@ void gn_replica_leave(const struct gn_replica *r);
 /* gn_replica_enter_soon - the same, or give up after a tenth of a second. Returns 0 or -GN_EBUSY. */
 int gn_replica_enter_soon(const struct gn_replica *r);
 
-/* gn_replica_resync - gn_store_resync. */
-int gn_replica_resync(struct gn_store *store, unsigned k, struct gn_error *error);
+/* gn_replica_resync - gn_store_resync_beside. */
+int gn_replica_resync(struct gn_store *store, unsigned k, const struct gn_store_others *others,
+                      struct gn_error *error);
 
 /* gn_replica_back_free - give back what a resync has made. */
 void gn_replica_back_free(struct gn_replica *r);

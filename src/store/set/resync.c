@@ -15,6 +15,7 @@ struct resync {
 	int stale;               /* 0: it only failed reads */
 	struct gn_store *opened; /* just now; or NULL */
 	struct gn_back_args *args;
+	const struct gn_store_others *others; /* or NULL */
 };
 
 /* ---- the member ---- */
@@ -208,7 +209,7 @@ static int copy_some(struct resync *s, uint64_t first, uint64_t end, struct gn_e
 	return rc;
 }
 
-static int copy(struct resync *s, struct gn_error *error)
+static int copy_all(struct resync *s, struct gn_error *error)
 {
 	const uint64_t windows = gn__back_windows(&s->r->set.base.view, s->r->window_log2);
 	const uint64_t most = s->r->is_cuda ? 1 : PIECES_AT_ONCE; /* windows; on cuda one has 32 pieces */
@@ -219,6 +220,18 @@ static int copy(struct resync *s, struct gn_error *error)
 		end = w + most < windows ? w + most : windows;
 		rc = copy_some(s, w, end, error);
 	}
+	return rc;
+}
+
+static int copy(struct resync *s, struct gn_error *error)
+{
+	int rc;
+
+	if (s->others)
+		s->others->let(s->others->user, 1);
+	rc = copy_all(s, error);
+	if (s->others)
+		s->others->let(s->others->user, 0);
 	return rc;
 }
 
@@ -303,7 +316,8 @@ static int run(struct resync *s, int opens, struct gn_error *error)
 	return rc;
 }
 
-int gn_replica_resync(struct gn_store *store, unsigned k, struct gn_error *error)
+int gn_replica_resync(struct gn_store *store, unsigned k, const struct gn_store_others *others,
+                      struct gn_error *error)
 {
 	struct resync s;
 	int opens, rc;
@@ -311,6 +325,7 @@ int gn_replica_resync(struct gn_store *store, unsigned k, struct gn_error *error
 	memset(&s, 0, sizeof s);
 	s.r = (struct gn_replica *)store;
 	s.k = k;
+	s.others = others;
 	gn_replica_enter(s.r);
 	rc = reserve(&s, &opens, error);
 	gn_replica_leave(s.r);

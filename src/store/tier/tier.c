@@ -229,7 +229,8 @@ static int tier_member(const struct gn_store *store, unsigned k, struct gn_store
  * these. A line that is written meanwhile is a write as any other; it is busy, so its bytes stay as they are
  * until the replica need not write them again. No lock: a sweep may wait for the copying.
  */
-static int tier_resync(struct gn_store *store, unsigned k, struct gn_error *error)
+static int tier_resync(struct gn_store *store, unsigned k, const struct gn_store_others *others,
+                       struct gn_error *error)
 {
 	struct gn_tier *t = tier_of(store);
 
@@ -238,7 +239,7 @@ static int tier_resync(struct gn_store *store, unsigned k, struct gn_error *erro
 		                    "tier: the %s (%s) cannot be put back; only the members of a replica: "
 		                    "that is the slow store can",
 		                    k ? "slow store" : "fast level", t->uri[k]);
-	return gn_store_resync(t->slow, k - GN_TIER_LEVELS, error);
+	return gn_store_resync_beside(t->slow, k - GN_TIER_LEVELS, others, error);
 }
 
 /* Words and lines are one machine's. */
