@@ -45,6 +45,8 @@ _PROTOTYPES = {
     "store_read": (_i, _I, _U, _p, _U),
     "store_write": (_i, _I, _U, _p, _U),
     "store_flush": (_i, _I),
+    "store_member": (_i, _I, _u32, _p, _p, _s),
+    "store_resync": (_i, _I, _u32),
     "cache": (_I, _I, _p, _u, _U, _u32, _i, _i, _u32, _U, _i, _s),
     "cache_describe": (_i, _I, _p),
     "cache_flush": (_i, _I),

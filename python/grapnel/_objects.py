@@ -190,6 +190,9 @@ os.register_at_fork(after_in_child=Machine._shared.clear)
 os.register_at_fork(after_in_child=_late.clear)
 
 
+_USES = ("used", "stale", "missing", "failed", "returning")
+
+
 class Store(Closable):
     """Where bytes rest: host memory, a file, a drive, or memory of another machine, by its URI.
 
@@ -307,6 +310,36 @@ class Store(Closable):
                  "retries", "read_timeouts", "write_timeouts", "aborts", "resets",
                  "hits", "misses", "evictions", "write_backs", "unwritten")
         return dict(zip(names, value))
+
+    def members(self) -> list[dict[str, str]]:
+        """What the members of a ``stripe:``, ``replica:`` or ``tier:`` are good for; empty for other stores.
+
+        Each has its ``uri``, its ``use``, one of ``"used"``, ``"stale"``, ``"missing"``, ``"failed"`` and
+        ``"returning"``, and ``why`` in words, empty for one that is in use. A tier has its fast level and its slow
+        store first, and then the members of the slow store.
+        """
+        members, uri, use = [], ctypes.c_char_p(), ctypes.c_int()
+        text = ctypes.create_string_buffer(256)
+        while lib.must(lib.store_member(self._handle, len(members), ctypes.byref(uri), ctypes.byref(use), text)):
+            members.append({"uri": os.fsdecode(uri.value), "use": _USES[use.value],
+                            "why": text.value.decode(errors="replace")})
+        return members
+
+    def resync(self, k: int) -> None:
+        """Put a member of a ``replica:`` back that is out of use, while the replica is in use.
+
+        Args:
+            k: its place in members(), from 0; of a ``tier:`` over a replica from 2.
+
+        What the member missed is copied to it, all bytes if that is not known, but not compared. Call it from a
+        thread of its own, for one member at a time: it returns when the member is in use. Calls of other threads
+        go on while it copies; on the same machine they wait while the member is opened, and while it is flushed at
+        the end. If it raises, the member is out of use as before, and the call may be made again when the cause is
+        removed.
+        """
+        if operator.index(k) < 0:
+            raise IndexError(f"{k} is no member's place; they are counted from 0")
+        lib.must(lib.store_resync(self._handle, operator.index(k)))
 
     def _close(self, discard: int) -> None:
         if self._handle and any(view() is not None for view in self._views):

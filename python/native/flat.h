@@ -86,6 +86,15 @@ int gn_flat_store_read(int64_t store, uint64_t offset, void *to, uint64_t bytes)
 int gn_flat_store_write(int64_t store, uint64_t offset, const void *from, uint64_t bytes);
 int gn_flat_store_flush(int64_t store);
 
+/*
+ * As gn_store_get_member. Returns 1, or 0: there are no more members.
+ * @uri  valid until the store is closed; @use  enum gn_store_member_use; @text  256 bytes
+ */
+int gn_flat_store_member(int64_t store, uint32_t k, const char **uri, int *use, char *text);
+
+/* As gn_store_resync. Other calls on the machine go on while it copies. */
+int gn_flat_store_resync(int64_t store, uint32_t k);
+
 /* ---- caches ---- */
 
 /*

@@ -2,6 +2,8 @@
 /* open.c - stores, caches and arrays of flat.h: how they are made, what they are, and their end. */
 #include "object.h"
 
+#include <store/store.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +117,47 @@ int gn_flat_store_write(int64_t store, uint64_t offset, const void *from, uint64
 int gn_flat_store_flush(int64_t store)
 {
 	return host_access(store, 2, 0, NULL, 0);
+}
+
+int gn_flat_store_member(int64_t store, uint32_t k, const char **uri, int *use, char *text)
+{
+	struct gn__object *o = gn__take(store, GN__STORE);
+	struct gn_store_member member;
+	int rc;
+
+	if (!o)
+		return gn_flat_failure()->code;
+	gn__lock(o);
+	rc = !gn_store_get_member(o->store, k, &member);
+	*uri = member.uri;
+	*use = (int)member.use;
+	snprintf(text, sizeof member.text, "%s", member.text);
+	return gn__leave(o, rc);
+}
+
+static void let_others(void *machine, int go_on)
+{
+	struct gn__machine *m = (struct gn__machine *)machine;
+
+	if (go_on)
+		pthread_mutex_unlock(&m->lock);
+	else
+		pthread_mutex_lock(&m->lock);
+}
+
+int gn_flat_store_resync(int64_t store, uint32_t k)
+{
+	struct gn__object *o = gn__take(store, GN__STORE);
+	struct gn_store_others others = {let_others, NULL};
+	struct gn_error error;
+	int rc;
+
+	if (!o)
+		return gn_flat_failure()->code;
+	others.user = o->machine;
+	gn__lock(o);
+	rc = gn_store_resync_beside(o->store, k, &others, &error);
+	return gn__leave(o, rc ? gn__failed_as(&error) : 0);
 }
 
 /* ---- caches ---- */

@@ -2,6 +2,7 @@
 """Stores, caches, and views of host memory."""
 
 import gc
+import threading
 import warnings
 
 import numpy as np
@@ -164,6 +165,72 @@ def test_members_that_are_out_are_counted(tmp_path, machine):
     (tmp_path / "b").unlink()
     with grapnel.Store(f"replica:ro,file:{tmp_path}/a,file:{tmp_path}/b", machine) as store:
         assert [name for name, value in store.stats().items() if value] == ["members_out"]
+
+
+def replica(folder, uses):
+    """The URI of a replica of files of 1 MiB of zeros, of which the state says this."""
+    lines = []
+    for k, use in enumerate(uses):
+        with open(folder / f"member{k}", "wb") as member:
+            member.truncate(1 << 20)
+        lines.append(f"{use} file:{folder}/member{k}")
+    (folder / "state").write_text("\n".join(["grapnel replica 2", "open 0", *lines, "end", ""]))
+    return f"replica:state={folder}/state," + ",".join(line.split(" ")[1] for line in lines)
+
+
+@pytest.mark.parametrize("tier, first", [("", 0), ("tier:host:64K?memory=device,", 2)])
+def test_a_member_comes_back_while_others_use_the_replica(tmp_path, machine, tier, first):
+    uri = replica(tmp_path, ["ok", "stale", "ok"])
+    with grapnel.open(tier + uri, "u4", (-1, 16), cache="64K", machine=machine) as array:
+        array.scatter(np.arange(8192), np.full((8192, 16), 7))
+        array.flush()
+        members = array.store.members()[first:]
+        assert [member["use"] for member in members] == ["used", "stale", "used"]
+        assert members[1]["uri"].endswith("member1") and "out of date" in members[1]["why"]
+        assert array.store.stats()["members_out"] == 1
+        failures = []
+
+        def put_back():
+            try:
+                array.store.resync(first + 1)
+            except BaseException as why:  # the thread's end would hide it
+                failures.append(why)
+
+        thread = threading.Thread(target=put_back, daemon=True)
+        thread.start()
+        rounds = 0
+        while rounds < 4 or thread.is_alive() and rounds < 100_000:
+            rows = np.arange(rounds % 16, 16384, 16)
+            array.scatter(rows, np.full((1024, 16), rounds))
+            assert (array.gather(rows) == rounds).all()
+            rounds += 1
+        thread.join(60)
+        assert not thread.is_alive() and not failures
+        assert [member["use"] for member in array.store.members()[first:]] == ["used"] * 3
+        assert [member["why"] for member in array.store.members()[first:]] == [""] * 3
+    contents = [(tmp_path / f"member{k}").read_bytes() for k in range(3)]
+    assert contents[0] == contents[1] == contents[2] and any(contents[0])
+    assert "stale" not in (tmp_path / "state").read_text()
+
+
+def test_what_cannot_come_back_raises(tmp_path, machine):
+    uri = replica(tmp_path, ["ok", "stale"])
+    with grapnel.Store(uri, machine) as store:
+        store.resync(0)  # it is in use
+        with pytest.raises(IndexError, match="member 2"):
+            store.resync(2)
+        with pytest.raises(IndexError, match="-1"):
+            store.resync(-1)
+        (tmp_path / "member1").rename(tmp_path / "away")
+        with pytest.raises(FileNotFoundError, match="member1"):
+            store.resync(1)
+        (tmp_path / "away").rename(tmp_path / "member1")
+        store.resync(1)
+        assert [member["use"] for member in store.members()] == ["used", "used"]
+    with grapnel.Store("host:4K", machine) as store:
+        assert store.members() == []
+        with pytest.raises(grapnel.Error, match="no members"):
+            store.resync(0)
 
 
 def test_what_a_store_counts_has_the_names_of_the_library(machine, monkeypatch):
