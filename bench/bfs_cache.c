@@ -94,7 +94,7 @@ static void open_store(struct bench *b)
 
 static double search(struct bench *b, struct gn_graph_arrays *graph)
 {
-	const struct gn_bfs_options options = {b->source, GN_BFS_TOP_DOWN, NULL, NULL};
+	const struct gn_bfs_options options = {b->source, GN_BFS_TOP_DOWN, {NULL, NULL}};
 	struct gn_bfs_result result;
 
 	bench_must(gn_bfs(b->data.machine, graph, &options, b->depth, &result, NULL, &error), error.text);

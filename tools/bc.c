@@ -110,6 +110,7 @@ static int find_sources(struct graph_job *j, struct bc_options *o, struct gn_bc_
 {
 	how->sources = o->source;
 	how->source_count = o->given ? o->given : o->count;
+	how->listener = graph_steps_listener(&j->steps);
 	return o->given ? 0
 	                : gn_bc_choose_sources(j->machine, &j->arrays.graph, o->seed, o->count, o->source, e);
 }
@@ -169,6 +170,7 @@ static void print_table(const void *user, const struct graph_report *r)
 	printf("  largest score        %g before all are divided by it\n", run->result.largest);
 }
 
+static const struct graph_steps_kind steps = {true, false, "source", NULL};
 static const struct graph_command command = {"Betweenness centrality",
                                              "every score verified",
                                              "both arrays of the graph, once",
@@ -176,7 +178,8 @@ static const struct graph_command command = {"Betweenness centrality",
                                              run,
                                              verify,
                                              report_json,
-                                             print_table};
+                                             print_table,
+                                             &steps};
 
 int tool_bc(int argc, char **argv)
 {

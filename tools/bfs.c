@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bfs_steps.h"
 #include "graph/reference.h"
 #include "graph_search.h"
 
-enum { OPT_OUT = 0x200, OPT_VERIFY, OPT_ALGORITHM, OPT_STEPS };
+enum { OPT_OUT = 0x200, OPT_VERIFY, OPT_ALGORITHM };
 
 static const struct argp_option options[] = {
     {"source", 's', "N", 0, "vertex where the search starts (must be given, unless --sources is)", 0},
@@ -18,8 +17,6 @@ static const struct argp_option options[] = {
      "look from the vertices that are not reached yet, which needs every edge in both directions (default "
      "direction-optimising if the graph says that it has them, else top-down)",
      0},
-    {"steps", OPT_STEPS, NULL, 0,
-     "report each step: its direction, its frontier, the edges read, what was moved, its time", 0},
     {"out", OPT_OUT, "FILE", 0,
      "write the depths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable", 0},
     {"verify", OPT_VERIFY, NULL, 0, "compare every depth with a search in memory", 0},
@@ -32,19 +29,12 @@ static const char *const algorithms[] = {"top-down", "direction-optimising", NUL
 struct bfs_options {
 	struct graph_search_options search;
 	int algorithm; /* enum gn_bfs_algorithm; negative: as the graph allows */
-	int steps;
-};
-
-/* What a search found. */
-struct bfs_found {
-	struct gn_bfs_result result;
-	struct bfs_steps steps;
 };
 
 struct bfs_run {
 	const struct bfs_options *options;
 	enum gn_bfs_algorithm algorithm;
-	struct bfs_found *found; /* of each search */
+	struct gn_bfs_result *result; /* of each search */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -55,7 +45,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->search; return 0;
 	case 's': o->search.source = tool_number(state, "--source", arg, 0, UINT32_MAX); return 0;
 	case OPT_ALGORITHM: o->algorithm = (int)tool_word(state, "--algorithm", arg, algorithms); return 0;
-	case OPT_STEPS: o->steps = 1; return 0;
 	case OPT_OUT: o->search.graph.out = arg; return 0;
 	case OPT_VERIFY: o->search.graph.verify = true; return 0;
 	case ARGP_KEY_END:
@@ -119,36 +108,22 @@ static int choose_algorithm(const struct graph_job *j, struct bfs_run *run, stru
 	return 0;
 }
 
-/* The steps of a search begin where the cache's counters were when the search before it had ended. */
-static void begin_steps(const struct graph_job *j, const struct bfs_run *run, const struct graph_search *s)
-{
-	struct bfs_steps *steps = &run->found[s->number].steps;
-
-	steps->wanted = run->options->steps;
-	if (j->options->mode == GRAPH_PAGED)
-		steps->cache = j->arrays.cache;
-	if (s->number)
-		steps->before = s[-1].cache.statistics;
-}
-
 static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
 	struct bfs_run *run = (struct bfs_run *)user;
-	struct bfs_found *found = &run->found[s->number];
+	struct gn_bfs_result *result = &run->result[s->number];
 	struct gn_bfs_options how;
 	int rc = choose_algorithm(j, run, e);
 
-	begin_steps(j, run, s);
 	how.source = s->source;
 	how.algorithm = run->algorithm;
-	how.step = bfs_steps_add;
-	how.context = &found->steps;
+	how.listener = graph_steps_listener(&s->steps);
 	if (!rc)
-		rc = gn_bfs(j->machine, &j->arrays.graph, &how, j->result, &found->result, &j->progress, e);
-	s->seconds = found->result.seconds;
-	s->reached = found->result.reached;
-	s->edges = found->result.edges;
-	s->needed_bytes = needed_bytes(j, &found->result);
+		rc = gn_bfs(j->machine, &j->arrays.graph, &how, j->result, result, &j->progress, e);
+	s->seconds = result->seconds;
+	s->reached = result->reached;
+	s->edges = result->edges;
+	s->needed_bytes = needed_bytes(j, result);
 	return rc;
 }
 
@@ -156,14 +131,15 @@ static int search(void *user, struct graph_job *j, struct graph_search *s, struc
 
 static json_t *members(const void *user, const struct graph_search *s)
 {
-	const struct bfs_found *found = &((const struct bfs_run *)user)->found[s->number];
+	const struct gn_bfs_result *result = &((const struct bfs_run *)user)->result[s->number];
 
-	return json_pack("{s:I, s:I, s:i, s:o, s:o}", "source", (json_int_t)s->source, "reached",
-	                 (json_int_t)s->reached, "levels", (int)found->result.levels, "directions",
-	                 bfs_steps_phases(&found->steps), "steps", bfs_steps_rows(&found->steps));
+	return json_pack("{s:I, s:I, s:i, s:o}", "source", (json_int_t)s->source, "reached",
+	                 (json_int_t)s->reached, "levels", (int)result->levels, "directions",
+	                 graph_steps_phases(&s->steps));
 }
 
-static const struct graph_search_kind kind = {search, verify, members};
+static const struct graph_steps_kind steps = {true, true, NULL, NULL};
+static const struct graph_search_kind kind = {search, verify, members, &steps};
 
 static json_t *report_json(const void *user, const struct graph_report *r)
 {
@@ -179,11 +155,12 @@ static json_t *report_json(const void *user, const struct graph_report *r)
 
 static void print_search(const struct graph_search *s, const struct bfs_run *run)
 {
-	const struct bfs_found *found = &run->found[s->number];
-
 	printf("  reached              %llu vertices in %u levels from %u\n", (unsigned long long)s->reached,
-	       found->result.levels, s->source);
-	bfs_steps_print(&found->steps, algorithms[run->algorithm], stdout);
+	       run->result[s->number].levels, s->source);
+	printf("  algorithm            %s: ", algorithms[run->algorithm]);
+	graph_steps_print_phases(&s->steps, stdout);
+	printf("\n");
+	graph_steps_print(&s->steps, stdout);
 }
 
 /* Of several searches the report has a line each, and here are only the steps that were asked for. */
@@ -192,18 +169,11 @@ static void print_table(const void *user, const struct graph_report *r)
 	const struct graph_searches *all = (const struct graph_searches *)user;
 	const struct bfs_run *run = (const struct bfs_run *)all->user;
 
-	if (!r->searches || run->options->steps)
+	if (!r->searches || r->options->steps)
 		for (uint32_t k = 0; k < all->count; k++)
 			print_search(&all->search[k], run);
 	else
 		printf("  algorithm            %s\n", algorithms[run->algorithm]);
-}
-
-static void free_found(struct bfs_found *found, uint32_t count)
-{
-	for (uint32_t k = 0; k < count && found; k++)
-		bfs_steps_free(&found[k].steps);
-	free(found);
 }
 
 static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)
@@ -212,9 +182,9 @@ static int run(void *user, struct graph_job *job, struct graph_report *report, s
 	struct bfs_run *run = (struct bfs_run *)all->user;
 	const uint32_t count = graph_search_count(all->options);
 
-	run->found = (struct bfs_found *)calloc(count, sizeof *run->found);
-	return run->found ? graph_searches_run(all, job, report, e)
-	                  : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
+	run->result = (struct gn_bfs_result *)calloc(count, sizeof *run->result);
+	return run->result ? graph_searches_run(all, job, report, e)
+	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
 }
 
 static const struct graph_command command = {
@@ -239,7 +209,7 @@ int tool_bfs(int argc, char **argv)
 	o.search.graph.state.vertex_bytes = GN_BFS_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	status = graph_command_run(&command, &o.search.graph, &all);
-	free_found(run.found, graph_search_count(&o.search));
+	free(run.result);
 	graph_searches_free(&all);
 	return status;
 }

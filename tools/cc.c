@@ -82,7 +82,8 @@ static int verify(void *user, struct graph_job *j, struct gn_error *e)
 static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
 	struct cc_run *r = (struct cc_run *)user;
-	const struct gn_cc_options how = {r->options.algorithm, j->input.both_directions};
+	const struct gn_cc_options how = {r->options.algorithm, j->input.both_directions,
+	                                  graph_steps_listener(&j->steps)};
 	const int rc = gn_cc(j->machine, &j->arrays.graph, &how, j->result, &r->result, &j->progress, e);
 
 	report->seconds = r->result.seconds;
@@ -120,6 +121,7 @@ static void print_table(const void *user, const struct graph_report *r)
 	                                                          : "; directed edges: no vertex left out");
 }
 
+static const struct graph_steps_kind steps = {false, false, "joined", NULL};
 static const struct graph_command command = {"Connected components",
                                              "every component verified",
                                              "both arrays of the graph, once",
@@ -127,7 +129,8 @@ static const struct graph_command command = {"Connected components",
                                              run,
                                              verify,
                                              report_json,
-                                             print_table};
+                                             print_table,
+                                             &steps};
 
 int tool_cc(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_MODE = 256, OPT_JSON, OPT_SVG, OPT_TRUST, OPT_EXPLAIN };
+enum { OPT_MODE = 256, OPT_JSON, OPT_SVG, OPT_TRUST, OPT_EXPLAIN, OPT_STEPS };
 
 static const struct argp_option options[] = {
     {"undirected", 'u', NULL, 0, "add the opposite direction of every edge", 0},
@@ -19,6 +19,10 @@ static const struct argp_option options[] = {
     {"svg", OPT_SVG, "FILE", 0,
      "with --mode paged: draw to FILE how many bytes were needed and how many were moved", 0},
     {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: print what was sampled, what was chosen, and why",
+     0},
+    {"steps", OPT_STEPS, NULL, 0,
+     "report each step, such as a level, a round, a pass or an iteration: its frontier, the edges read, what "
+     "was moved, its time",
      0},
     {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole .gng file before the run", 0},
     {0},
@@ -88,6 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_SVG: o->svg = arg; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
 	case OPT_EXPLAIN: o->explain = true; return 0;
+	case OPT_STEPS: o->steps = true; return 0;
 	case ARGP_KEY_ARG:
 		if (o->graph)
 			argp_error(state, "%s: too many arguments; give one graph", arg);
@@ -116,6 +121,20 @@ static int make_room(struct graph_job *j, struct gn_error *e)
 	return j->result ? 0
 	                 : gn_error_set(e, -GN_ENOMEM, "out of memory for the results of %llu vertices",
 	                                (unsigned long long)vertices);
+}
+
+struct graph_steps graph_job_steps(const struct graph_job *j, const struct graph_steps_kind *kind,
+                                   const struct gn_cache_statistics *before)
+{
+	struct graph_steps s = {0};
+
+	s.kind = kind;
+	s.wanted = j->options->steps;
+	if (j->options->mode == GRAPH_PAGED)
+		s.cache = j->arrays.cache;
+	if (before)
+		s.before = *before;
+	return s;
 }
 
 int graph_job_reference(struct graph_job *j, uint32_t bytes, void **want, struct gn_error *e)
@@ -154,6 +173,7 @@ static void close_job(struct graph_job *j)
 	graph_arrays_close(&j->arrays, j->machine);
 	graph_input_close(&j->input);
 	simt_close(j->machine);
+	graph_steps_free(&j->steps);
 	free(j->result);
 }
 
@@ -181,6 +201,10 @@ static int run(const struct graph_command *c, struct graph_job *j, void *user, s
 	int rc = open_job(j, e);
 
 	r->needed_bytes = j->input.bytes;
+	if (!rc && c->steps) {
+		j->steps = graph_job_steps(j, c->steps, NULL);
+		r->steps = &j->steps;
+	}
 	if (!rc)
 		rc = c->run(user, j, r, e);
 	if (rc)

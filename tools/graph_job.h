@@ -16,6 +16,7 @@
 #include "graph/balance.h"
 #include "graph/file.h"
 #include "graph/state.h"
+#include "graph_steps.h"
 #include "tool.h"
 
 #ifdef __cplusplus
@@ -59,6 +60,7 @@ struct graph_options {
 	const char *svg;
 	bool trust;
 	bool explain;
+	bool steps; /* report each */
 	/* The subcommand's own parser sets these two: their help says what is written and compared. */
 	const char *out;
 	bool verify;
@@ -190,8 +192,16 @@ struct graph_job {
 	struct gn_state_place state; /* of the arrays, if they have one */
 	struct graph_layout layout;
 	struct gn_progress progress;
-	uint32_t *result; /* of every vertex */
+	struct graph_steps steps; /* of a job that is not several searches */
+	uint32_t *result;         /* of every vertex */
 };
+
+/*
+ * graph_job_steps - of which a report is to be made.
+ * @before  what the cache had counted when they began; NULL: nothing
+ */
+struct graph_steps graph_job_steps(const struct graph_job *j, const struct graph_steps_kind *kind,
+                                   const struct gn_cache_statistics *before);
 
 /*
  * graph_job_reference - read the graph into memory for a reference, and make room for its result.
@@ -221,6 +231,7 @@ struct graph_report {
 	int verified;          /* 1, 0, or -1: was not asked */
 	/* not NULL: the job was several searches (graph_search.h) */
 	const struct graph_searches *searches;
+	const struct graph_steps *steps; /* NULL: those of the searches are reported */
 };
 
 /* Edges a second. */
@@ -266,6 +277,7 @@ struct graph_command {
 	int (*verify)(void *user, struct graph_job *j, struct gn_error *e);
 	json_t *(*json)(const void *user, const struct graph_report *r);
 	void (*print)(const void *user, const struct graph_report *r); /* the table's lines about the job */
+	const struct graph_steps_kind *steps; /* NULL: the job is searches, which have steps of their own */
 };
 
 /*

@@ -50,6 +50,8 @@ void graph_report_begin(const struct graph_report *r, FILE *to)
 
 void graph_report_end(const struct graph_report *r, const char *verified, FILE *to)
 {
+	if (r->steps)
+		graph_steps_print(r->steps, to);
 	if (r->options->mode == GRAPH_PAGED) {
 		tool_cache_print(&r->cache, r->options->far.policy, to);
 		fprintf(to, "  bytes moved/needed   %.2f\n",
@@ -101,6 +103,8 @@ json_t *graph_report_join(json_t *root, const struct graph_report *r)
 {
 	json_t *baseline = tool_baseline_json(r->options->far.baseline, r->input->load_seconds);
 
+	if (r->steps)
+		root = tool_json_join(root, json_pack("{s:o}", "steps", graph_steps_rows(r->steps)));
 	return tool_json_join(root, tool_json_join(rest_json(r), baseline));
 }
 

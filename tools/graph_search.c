@@ -87,10 +87,10 @@ static int find_sources(struct graph_searches *all, const struct graph_input *in
 
 	if (rc)
 		return rc;
-	all->count = graph_search_count(o);
-	all->search = (struct graph_search *)calloc(all->count, sizeof *all->search);
+	all->search = (struct graph_search *)calloc(graph_search_count(o), sizeof *all->search);
 	if (!all->search)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", all->count);
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", graph_search_count(o));
+	all->count = graph_search_count(o);
 	for (uint32_t k = 0; k < all->count; k++) {
 		all->search[k].number = k;
 		all->search[k].source = source[k];
@@ -119,8 +119,11 @@ static int name_search(const struct graph_searches *all, const struct graph_sear
 static int run_one(const struct graph_searches *all, struct graph_job *j, struct graph_search *s,
                    struct gn_error *e)
 {
-	int rc = all->kind->run(all->user, j, s, e);
+	int rc;
 
+	/* the steps begin where the cache's counters were when the search before had ended */
+	s->steps = graph_job_steps(j, all->kind->steps, s->number ? &s[-1].cache.statistics : NULL);
+	rc = all->kind->run(all->user, j, s, e);
 	if (!rc)
 		rc = count_traffic(j, s, e);
 	if (!rc && j->options->verify)
@@ -154,6 +157,8 @@ int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct g
 
 void graph_searches_free(struct graph_searches *all)
 {
+	for (uint32_t k = 0; k < all->count; k++)
+		graph_steps_free(&all->search[k].steps);
 	free(all->search);
 }
 
@@ -252,6 +257,13 @@ static json_t *search_json(const struct graph_searches *all, const struct graph_
 	                 (json_int_t)s->needed_bytes);
 }
 
+/* What a report says of one search before its numbers. */
+static json_t *own_json(const struct graph_searches *all, const struct graph_search *s)
+{
+	return tool_json_join(all->kind->members(all->user, s),
+	                      json_pack("{s:o}", "steps", graph_steps_rows(&s->steps)));
+}
+
 static json_t *all_json(const struct graph_searches *all)
 {
 	json_t *sources = json_array(), *searches = json_array();
@@ -261,8 +273,7 @@ static json_t *all_json(const struct graph_searches *all)
 		const struct graph_search *s = &all->search[k];
 
 		bad |= json_array_append_new(sources, json_integer(s->source));
-		bad |= json_array_append_new(
-		    searches, tool_json_join(all->kind->members(all->user, s), search_json(all, s)));
+		bad |= json_array_append_new(searches, tool_json_join(own_json(all, s), search_json(all, s)));
 	}
 	if (!bad)
 		return json_pack("{s:o, s:I, s:o, s:o}", "sources", sources, "seed",
@@ -278,6 +289,6 @@ json_t *graph_searches_join(json_t *root, const struct graph_searches *all, cons
 	json_t *times = json_pack("{s:f, s:I, s:f}", "seconds", r->seconds, "edges_traversed",
 	                          (json_int_t)r->edges, "teps", graph_report_teps(r));
 
-	root = tool_json_join(root, r->searches ? all_json(all) : all->kind->members(all->user, all->search));
+	root = tool_json_join(root, r->searches ? all_json(all) : own_json(all, all->search));
 	return graph_report_join(tool_json_join(root, times), r);
 }

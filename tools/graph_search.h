@@ -46,6 +46,7 @@ struct graph_search {
 	/* When it had ended: of this search and all before it. Of the cache zero unless the mode is paged. */
 	struct gn_cache_info cache;
 	struct gn_store_statistics store;
+	struct graph_steps steps;
 };
 
 /* What a job does with a search; each is given the job's own data. */
@@ -57,6 +58,7 @@ struct graph_search_kind {
 	int (*verify)(void *user, struct graph_job *j, uint32_t source, struct gn_error *e);
 	/* What the report says of this search alone, beginning with its source. */
 	json_t *(*members)(const void *user, const struct graph_search *s);
+	const struct graph_steps_kind *steps;
 };
 
 struct graph_searches {

@@ -142,6 +142,7 @@ static int run(void *user, struct graph_job *j, struct graph_report *report, str
 	struct pagerank_run *r = (struct pagerank_run *)user;
 	int rc = choose_algorithm(&j->input, &r->options, e);
 
+	r->options.how.listener = graph_steps_listener(&j->steps);
 	if (!rc)
 		rc = make_room(r, j->input.vertices, e);
 	if (!rc)
@@ -193,6 +194,7 @@ static void print_table(const void *user, const struct graph_report *r)
 		       run->check.distance, run->check.bound, run->check.error);
 }
 
+static const struct graph_steps_kind steps = {false, false, NULL, "moved"};
 static const struct graph_command command = {"PageRank",
                                              "the ranks verified",
                                              "both arrays of the graph, once",
@@ -200,7 +202,8 @@ static const struct graph_command command = {"PageRank",
                                              run,
                                              verify,
                                              report_json,
-                                             print_table};
+                                             print_table,
+                                             &steps};
 
 int tool_pagerank(int argc, char **argv)
 {

@@ -120,6 +120,7 @@ static int search(void *user, struct graph_job *j, struct graph_search *s, struc
 	int rc;
 
 	how.source = s->source;
+	how.listener = graph_steps_listener(&s->steps);
 	rc = gn_sssp(j->machine, &j->arrays.graph, &how, j->result, result, &j->progress, e);
 	s->seconds = result->seconds;
 	s->reached = result->reached;
@@ -145,7 +146,8 @@ static json_t *members(const void *user, const struct graph_search *s)
 	                 result->farthest);
 }
 
-static const struct graph_search_kind kind = {search, verify, members};
+static const struct graph_steps_kind steps = {false, false, NULL, "border"};
+static const struct graph_search_kind kind = {search, verify, members, &steps};
 
 static json_t *report_json(const void *user, const struct graph_report *r)
 {
@@ -156,24 +158,28 @@ static json_t *report_json(const void *user, const struct graph_report *r)
 	return graph_searches_join(root, (const struct graph_searches *)user, r);
 }
 
-static void print_search(const struct graph_report *r, const struct gn_sssp_result *result)
+static void print_search(const struct graph_report *r, const struct graph_search *s,
+                         const struct gn_sssp_result *result)
 {
-	printf("  reached              %llu of %llu vertices, the farthest at %.9g\n",
-	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, result->farthest);
+	printf("  reached              %llu of %llu vertices from %u, the farthest at %.9g\n",
+	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, s->source,
+	       result->farthest);
 	printf("  delta                %.9g (weights: %s), %u buckets, %llu launches\n", result->delta,
 	       weights_name(r), result->buckets, (unsigned long long)result->launches);
+	graph_steps_print(&s->steps, stdout);
 }
 
-/* Of several searches the report has a line each. */
+/* Of several searches the report has a line each, and here are only the steps that were asked for. */
 static void print_table(const void *user, const struct graph_report *r)
 {
 	const struct graph_searches *all = (const struct graph_searches *)user;
-	const struct gn_sssp_result *first = ((const struct sssp_run *)all->user)->result;
+	const struct gn_sssp_result *result = ((const struct sssp_run *)all->user)->result;
 
-	if (r->searches)
-		printf("  delta                %.9g (weights: %s)\n", first->delta, weights_name(r));
+	if (!r->searches || r->options->steps)
+		for (uint32_t k = 0; k < all->count; k++)
+			print_search(r, &all->search[k], &result[k]);
 	else
-		print_search(r, first);
+		printf("  delta                %.9g (weights: %s)\n", result->delta, weights_name(r));
 }
 
 static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)

@@ -63,7 +63,8 @@ static int verify(void *user, struct graph_job *j, struct gn_error *e)
 static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
 	struct gn_tc_result *result = (struct gn_tc_result *)user;
-	const int rc = gn_tc(j->machine, &j->arrays.graph, j->arrays.pages, result, &j->progress, e);
+	const struct gn_tc_options how = {j->arrays.pages, graph_steps_listener(&j->steps)};
+	const int rc = gn_tc(j->machine, &j->arrays.graph, &how, result, &j->progress, e);
 
 	report->seconds = result->seconds;
 	report->edges = result->edges;
@@ -97,6 +98,7 @@ static void print_table(const void *user, const struct graph_report *r)
 		       r->input->order_seconds);
 }
 
+static const struct graph_steps_kind steps = {false, false, "triangles", NULL};
 static const struct graph_command command = {"Triangles",
                                              "the number verified",
                                              "both arrays of the graph in the store, once",
@@ -104,7 +106,8 @@ static const struct graph_command command = {"Triangles",
                                              run,
                                              verify,
                                              report_json,
-                                             print_table};
+                                             print_table,
+                                             &steps};
 
 int tool_tc(int argc, char **argv)
 {

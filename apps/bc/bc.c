@@ -78,6 +78,17 @@ static uint64_t at_level(struct job *j, uint32_t level)
 	return j->begin[level + 1] - j->begin[level];
 }
 
+static int tell(struct job *j, const char *direction, uint64_t vertices, struct gn_error *error)
+{
+	struct gn_graph_step step = {0};
+
+	step.number = j->args.at;
+	step.direction = direction;
+	step.frontier = vertices;
+	step.count = j->args.source;
+	return gn_scanner_tell(&j->scanner, &step, error);
+}
+
 static int go_forward(struct job *j, struct gn_error *error)
 {
 	for (;;) {
@@ -86,6 +97,8 @@ static int go_forward(struct job *j, struct gn_error *error)
 		    &j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward),
 		    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward_chunks), vertices, error);
 
+		if (!rc)
+			rc = tell(j, "forward", vertices, error);
 		if (rc || !j->scanner.shared.found)
 			return rc;
 		rc = room_for(j, j->levels + UINT64_C(2), error);
@@ -122,6 +135,8 @@ static int go_back(struct job *j, struct gn_error *error)
 			    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_backward_chunks), vertices, error);
 		if (!rc)
 			rc = settle(j, vertices, error);
+		if (!rc)
+			rc = tell(j, "backward", vertices, error);
 	}
 	return rc;
 }
@@ -132,6 +147,7 @@ static int run(struct job *j, const struct gn_bc_options *options, const struct 
 	const double begin = gn_scanner_clock();
 	int rc = 0;
 
+	gn_scanner_listen(&j->scanner, &options->listener);
 	for (uint32_t k = 0; k < options->source_count && !rc; k++) {
 		gn_progress_step(progress, "sources", k, options->source_count);
 		rc = start(j, options->sources[k], error);

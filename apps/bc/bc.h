@@ -8,6 +8,7 @@
 #include "graph/arrays.h"
 #include "graph/graph.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +19,11 @@ enum { GN_BC_STATE = 32 /* bytes of a vertex's state */ };
 struct gn_bc_options {
 	const uint32_t *sources; /* each below graph->vertices; one may come twice, and counts twice */
 	uint32_t source_count;
+	/*
+	 * Told each level of each source, first "forward", then "backward" from the last one. Its number is
+	 * the level, its frontier the vertices there, its count the source.
+	 */
+	struct gn_graph_listener listener;
 };
 
 struct gn_bc_result {
@@ -37,8 +43,8 @@ struct gn_bc_result {
  * Memory on the machine: 32 bytes a vertex, unless graph->state has a place for them, and 1/64 byte an edge;
  * on the host, at the end, 8 bytes a vertex. Host. Returns 0; -GN_ERANGE (a source; more than 2^1000 shortest
  * paths to a vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what
- * an array could not read; what the machine, or gn_auto_adapt, failed with. Then score is not to be used.
- * Source: Brandes, "A faster algorithm for betweenness centrality", 2001.
+ * an array could not read; what the machine, or gn_auto_adapt, or the listener, failed with. Then score is
+ * not to be used. Source: Brandes, "A faster algorithm for betweenness centrality", 2001.
  */
 int gn_bc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_bc_options *options,
           float *score, struct gn_bc_result *result, const struct gn_progress *progress,

@@ -147,25 +147,19 @@ static int step_up(struct search *s, struct gn_error *error)
 	                             GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents_chunks), words, error);
 }
 
-static int report(const struct search *s, uint64_t frontier, uint64_t edges, double began,
-                  struct gn_error *error)
+static int tell(struct search *s, uint64_t frontier, struct gn_error *error)
 {
-	struct gn_bfs_step step;
+	struct gn_graph_step step = {0};
 
-	if (!s->options->step)
-		return 0;
-	step.level = s->args.level;
-	step.bottom_up = s->bottom_up;
+	step.number = s->args.level;
+	step.direction = s->bottom_up ? "bottom-up" : "top-down";
 	step.frontier = frontier;
-	step.edges = s->scanner.shared.edges - edges;
-	step.seconds = gn_scanner_clock() - began;
-	return s->options->step(s->options->context, &step, error);
+	return gn_scanner_tell(&s->scanner, &step, error);
 }
 
 static int run_step(struct search *s, uint32_t level, struct gn_error *error)
 {
-	const uint64_t frontier = s->frontier_count, edges = s->scanner.shared.edges;
-	const double began = gn_scanner_clock();
+	const uint64_t frontier = s->frontier_count;
 	int rc;
 
 	s->args.level = level;
@@ -173,7 +167,7 @@ static int run_step(struct search *s, uint32_t level, struct gn_error *error)
 	s->scanner.shared.ahead = 0;
 	rc = s->bottom_up ? step_up(s, error) : step_down(s, error);
 	s->frontier_count = s->scanner.shared.found;
-	return rc ? rc : report(s, frontier, edges, began, error);
+	return rc ? rc : tell(s, frontier, error);
 }
 
 /* ---- all steps ---- */
@@ -200,6 +194,7 @@ static int search_levels(struct search *s, struct gn_bfs_result *result, const s
 	const double begin = gn_scanner_clock();
 	int rc = 0;
 
+	gn_scanner_listen(&s->scanner, &s->options->listener);
 	result->reached = 1;
 	for (uint32_t level = 0; s->frontier_count && !rc; level++) {
 		const uint64_t frontier = s->frontier_count;

@@ -7,6 +7,7 @@
 
 #include "graph/arrays.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,21 +24,12 @@ enum gn_bfs_algorithm {
 	GN_BFS_DIRECTION
 };
 
-/* A step of the search, when it has ended. */
-struct gn_bfs_step {
-	uint32_t level;
-	int bottom_up;
-	uint64_t frontier; /* vertices of this level */
-	uint64_t edges;    /* read in this step */
-	double seconds;
-};
-
 struct gn_bfs_options {
 	uint64_t source; /* below graph->vertices */
 	enum gn_bfs_algorithm algorithm;
-	/* Told each step; may be NULL. Returns 0, or a code with a message that ends the search. */
-	int (*step)(void *context, const struct gn_bfs_step *step, struct gn_error *error);
-	void *context; /* of step */
+	/* Told each level. Its direction is "top-down" or "bottom-up", its frontier the vertices of this
+	 * level. */
+	struct gn_graph_listener listener;
 };
 
 struct gn_bfs_result {
@@ -56,7 +48,7 @@ struct gn_bfs_result {
  * has a place for them; GN_BFS_DIRECTION: two bitmaps of 4 bytes for each warp of vertices more. Host.
  * Returns 0; -GN_ERANGE (source); -GN_EINVAL (GN_BFS_DIRECTION, or a place of state, on plain pointers);
  * -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array could not
- * read; what the machine, gn_auto_adapt or options->step failed with. Then depth is not to be used. Source of
+ * read; what the machine, gn_auto_adapt or the listener failed with. Then depth is not to be used. Source of
  * GN_BFS_DIRECTION: Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search", 2012, with
  * the thresholds of the GAP benchmark.
  */

@@ -42,6 +42,16 @@ static int start(struct job *j, uint32_t *label, struct gn_error *error)
 
 /* ---- passes over the graph ---- */
 
+static int tell(struct job *j, struct gn_error *error)
+{
+	struct gn_graph_step step = {0};
+
+	step.number = j->result->iterations - 1;
+	step.frontier = j->scanner.graph->vertices;
+	step.count = j->scanner.shared.found;
+	return gn_scanner_tell(&j->scanner, &step, error);
+}
+
 /* Edges begin to end - 1 of each list, and then the labels are roots again. */
 static int pass(struct job *j, const struct simt_kernel *lists, const struct simt_kernel *chunks,
                 uint64_t begin, uint64_t end, struct gn_error *error)
@@ -60,7 +70,7 @@ static int pass(struct job *j, const struct simt_kernel *lists, const struct sim
 		                    GN_SCAN_KERNEL_FOR(&j->scanner, gn_cc_compress), vertices, error);
 	j->hooks += j->scanner.shared.found;
 	j->result->iterations++;
-	return rc;
+	return rc ? rc : tell(j, error);
 }
 
 static int run_sv(struct job *j, struct gn_error *error)
@@ -131,8 +141,11 @@ static int run_afforest(struct job *j, int both_directions, struct gn_error *err
 static int run(struct job *j, const struct gn_cc_options *options, struct gn_error *error)
 {
 	const double begin = gn_scanner_clock();
-	int rc = options->algorithm == GN_CC_SV ? run_sv(j, error)
-	                                        : run_afforest(j, options->both_directions, error);
+	int rc;
+
+	gn_scanner_listen(&j->scanner, &options->listener);
+	rc = options->algorithm == GN_CC_SV ? run_sv(j, error)
+	                                    : run_afforest(j, options->both_directions, error);
 
 	j->result->seconds = gn_scanner_clock() - begin;
 	j->result->edges = j->scanner.shared.edges;

@@ -8,6 +8,7 @@
 #include "graph/arrays.h"
 #include "graph/graph.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,11 @@ struct gn_cc_options {
 	enum gn_cc_algorithm algorithm;
 	/* 1: every edge is there in both directions. 0: it may not be, and no list is left out. */
 	int both_directions;
+	/*
+	 * Told each pass over the lists, which is over all vertices. Its count is the vertices that were
+	 * joined to a smaller one.
+	 */
+	struct gn_graph_listener listener;
 };
 
 struct gn_cc_result {
@@ -43,9 +49,9 @@ struct gn_cc_result {
  * Memory on the machine: 4 bytes a vertex, unless graph->state has a place for them, and 1/64 byte an edge;
  * on the host, at the end, 4 bytes a vertex. Host. Returns 0; -GN_EBADMSG (offsets that decrease, a neighbour
  * out of range: which); -GN_ENOMEM; what an array could not read or write; what the machine, or
- * gn_auto_adapt, failed with. Then label is not to be used. Sources: Shiloach and Vishkin, "An O(log n)
- * parallel connectivity algorithm", 1982, as the GAP benchmark has it; Sutton, Ben-Nun and Barak, "Optimizing
- * parallel graph connectivity computation via subgraph sampling", 2018.
+ * gn_auto_adapt, or the listener, failed with. Then label is not to be used. Sources: Shiloach and Vishkin,
+ * "An O(log n) parallel connectivity algorithm", 1982, as the GAP benchmark has it; Sutton, Ben-Nun and
+ * Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", 2018.
  */
 int gn_cc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_cc_options *options,
           uint32_t *label, struct gn_cc_result *result, const struct gn_progress *progress,

@@ -15,6 +15,30 @@ int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *erro
 	return rc ? gn_error_set(error, rc, "%s: %s", s->job, simt_message(s->machine)) : 0;
 }
 
+void gn_scanner_listen(struct gn_scanner *s, const struct gn_graph_listener *listener)
+{
+	s->listener = *listener;
+	if (!s->listener.step)
+		return;
+	s->told_edges = s->shared.edges;
+	s->told_seconds = gn_scanner_clock();
+}
+
+/* The time of the listener itself belongs to no step. */
+int gn_scanner_tell(struct gn_scanner *s, struct gn_graph_step *step, struct gn_error *error)
+{
+	int rc;
+
+	if (!s->listener.step)
+		return 0;
+	step->edges = s->shared.edges - s->told_edges;
+	step->seconds = gn_scanner_clock() - s->told_seconds;
+	rc = s->listener.step(s->listener.user, step, error);
+	s->told_edges = s->shared.edges;
+	s->told_seconds = gn_scanner_clock();
+	return rc;
+}
+
 int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                            struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
                            struct gn_error *error)

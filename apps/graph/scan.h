@@ -14,6 +14,7 @@
 
 #include "arrays.h"
 #include "state.h"
+#include "step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -130,6 +131,9 @@ struct gn_scanner {
 	struct gn_state *state[GN_STATES];
 	uint32_t states;
 	uint64_t state_end; /* what of the place is taken */
+	struct gn_graph_listener listener;
+	double told_seconds; /* these two: when the last step had been told */
+	uint64_t told_edges;
 };
 
 /*
@@ -170,6 +174,17 @@ int gn_scanner_lists(struct gn_scanner *s, struct gn_scan *scan, const struct si
 
 /* gn_scanner_items - of a launch over all vertices: vertices, or chunks of a balanced graph. */
 uint64_t gn_scanner_items(const struct gn_scanner *s, enum gn_scan_handing handing);
+
+/* gn_scanner_listen - the first step begins now. @listener  is told the steps; what it points to is borrowed
+ */
+void gn_scanner_listen(struct gn_scanner *s, const struct gn_graph_listener *listener);
+
+/*
+ * gn_scanner_tell - a step has ended, and the next one begins.
+ * @step  its edges and seconds are set here, the rest by the job
+ * Returns 0, or what the listener returned.
+ */
+int gn_scanner_tell(struct gn_scanner *s, struct gn_graph_step *step, struct gn_error *error);
 
 /* gn_scanner_clock - seconds of a clock that only goes forward. */
 double gn_scanner_clock(void);

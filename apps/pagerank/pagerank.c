@@ -79,6 +79,16 @@ static int start(struct job *j, struct gn_error *error)
 	return take(j, error);
 }
 
+static int tell(struct job *j, struct gn_error *error)
+{
+	struct gn_graph_step step = {0};
+
+	step.number = j->result->iterations - 1;
+	step.frontier = j->scanner.graph->vertices;
+	step.measure = j->result->moved;
+	return gn_scanner_tell(&j->scanner, &step, error);
+}
+
 static int iterate(struct job *j, struct gn_error *error)
 {
 	const int pull = j->options->algorithm == GN_PAGERANK_PULL;
@@ -95,14 +105,16 @@ static int iterate(struct job *j, struct gn_error *error)
 	j->result->iterations++;
 	j->result->moved = (double)j->counts.moved / (double)pagerank_one;
 	j->result->converged = j->result->moved < j->options->tolerance;
-	return rc;
+	return rc ? rc : tell(j, error);
 }
 
 static int run(struct job *j, const struct gn_progress *progress, struct gn_error *error)
 {
 	const double begin = gn_scanner_clock();
-	int rc = start(j, error);
+	int rc;
 
+	gn_scanner_listen(&j->scanner, &j->options->listener);
+	rc = start(j, error);
 	while (!rc && !j->result->converged && j->result->iterations < j->options->iterations) {
 		gn_progress_step(progress, "iterating", j->result->iterations, j->options->iterations);
 		rc = iterate(j, error);

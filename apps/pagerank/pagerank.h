@@ -7,6 +7,7 @@
 
 #include "graph/arrays.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 #include "pagerank/ranks.h"
 
 #ifdef __cplusplus
@@ -26,6 +27,11 @@ struct gn_pagerank_options {
 	enum gn_pagerank_algorithm algorithm;
 	uint32_t iterations; /* at most */
 	double tolerance;    /* stop when an iteration moves all ranks together by less than this */
+	/*
+	 * Told each iteration, which is over all vertices; the first is told with the count of the degrees
+	 * before it. Its measure is how far it moved all ranks together.
+	 */
+	struct gn_graph_listener listener;
 };
 
 struct gn_pagerank_result {
@@ -46,8 +52,9 @@ struct gn_pagerank_result {
  * Host. Returns 0; -GN_EINVAL (no vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range; a
  * sum other than 1, because edges of a graph that is pulled are there in one direction only); -GN_EFBIG (a
  * vertex has 2^32 - 1 edges or more); -GN_ENOMEM; what an array could not read; what the machine, or
- * gn_auto_adapt, failed with. Then rank is not to be used. Source: Beamer, Asanovic and Patterson, "The GAP
- * benchmark suite", 2015: damping 0.85, the tolerance, the limit of iterations, and pulling.
+ * gn_auto_adapt, or the listener, failed with. Then rank is not to be used. Source: Beamer, Asanovic and
+ * Patterson, "The GAP benchmark suite", 2015: damping 0.85, the tolerance, the limit of iterations, and
+ * pulling.
  */
 int gn_pagerank(struct simt_machine *machine, struct gn_graph_arrays *graph,
                 const struct gn_pagerank_options *options, uint64_t *rank, struct gn_pagerank_result *result,

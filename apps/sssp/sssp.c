@@ -13,6 +13,7 @@ struct job {
 	struct gn_sssp_counts counts; /* the host's copy between the steps */
 	uint32_t *lists[2];           /* the near pile and the next one */
 	struct gn_sssp_result *result;
+	const struct gn_sssp_options *options;
 	const struct gn_progress *progress;
 	int is_f32;
 };
@@ -167,12 +168,24 @@ static uint32_t border_above(const struct job *j, uint32_t least)
 
 /* ---- rounds ---- */
 
+static int tell(struct job *j, uint64_t near, struct gn_error *error)
+{
+	const uint32_t border = j->args.border;
+	struct gn_graph_step step = {0};
+
+	step.number = (uint32_t)(j->result->launches - 1);
+	step.frontier = near;
+	step.measure = border < j->args.none ? number_of(j->is_f32, border) : (double)INFINITY;
+	return gn_scanner_tell(&j->scanner, &step, error);
+}
+
 /* Read the lists of the near pile, which has scanner.shared.found vertices. */
 static int relax(struct job *j, struct gn_error *error)
 {
 	const uint64_t near = j->scanner.shared.found;
 	struct gn_scanner *s = &j->scanner;
 	struct gn_sssp_args *a = &j->args;
+	int rc;
 
 	a->dense = near > a->capacity;
 	a->list = j->lists[a->round & 1];
@@ -180,11 +193,12 @@ static int relax(struct job *j, struct gn_error *error)
 	a->next = j->lists[a->round & 1];
 	j->scanner.shared.found = 0;
 	j->result->launches++;
-	return gn_scanner_lists(s, &a->scan,
-	                        a->dense ? GN_SCAN_LISTS_FOR(s, gn_sssp_relax)
-	                                 : GN_SCAN_KERNEL_FOR(s, gn_sssp_relax),
-	                        GN_SCAN_KERNEL_FOR(s, gn_sssp_relax_chunks),
-	                        a->dense ? gn_scanner_items(s, GN_SCAN_BY_START) : near, error);
+	rc = gn_scanner_lists(s, &a->scan,
+	                      a->dense ? GN_SCAN_LISTS_FOR(s, gn_sssp_relax)
+	                               : GN_SCAN_KERNEL_FOR(s, gn_sssp_relax),
+	                      GN_SCAN_KERNEL_FOR(s, gn_sssp_relax_chunks),
+	                      a->dense ? gn_scanner_items(s, GN_SCAN_BY_START) : near, error);
+	return rc ? rc : tell(j, near, error);
 }
 
 static int move_counts(struct job *j, int to_device, struct gn_error *error)
@@ -232,6 +246,7 @@ static int run(struct job *j, struct gn_error *error)
 	const double begin = gn_scanner_clock();
 	int rc;
 
+	gn_scanner_listen(&j->scanner, &j->options->listener);
 	j->counts.least = j->args.none;
 	j->args.border = border_above(j, 0);
 	rc = move_counts(j, 1, error);
@@ -296,6 +311,7 @@ int gn_sssp(struct simt_machine *machine, struct gn_graph_arrays *graph,
 		    "from 0",
 		    (unsigned long long)options->source, (unsigned long long)graph->vertices);
 	j.result = result;
+	j.options = options;
 	j.progress = progress;
 	j.is_f32 = graph->weight == GN_WEIGHT_F32;
 	set_up(&j, options);

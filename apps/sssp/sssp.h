@@ -9,6 +9,7 @@
 #include "graph/arrays.h"
 #include "graph/graph.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,11 @@ struct gn_sssp_options {
 	double delta;
 	uint32_t
 	    most; /* a graph without weights gets whole numbers from 1 to most, as weights.h draws them */
+	/*
+	 * Told each round. Its frontier is the near pile; a vertex may be in it again. Its measure is the
+	 * border: lengths below it are near. INFINITY: all are.
+	 */
+	struct gn_graph_listener listener;
 };
 
 struct gn_sssp_result {
@@ -54,8 +60,8 @@ struct gn_sssp_result {
  * a vertex); -GN_EINVAL (delta is not above 0, or below 1 though weights are whole; an edge that was reached
  * has a weight that is less than 0, infinite or not a number); -GN_EFBIG (a length is too large: 0xfffffffe
  * and more, or the largest f32: which vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range);
- * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with. Then length is
- * not to be used.
+ * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, or the listener, failed with.
+ * Then length is not to be used.
  *
  * Sources: Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm", 2003; the form for
  * GPUs with a near and a far pile: Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods

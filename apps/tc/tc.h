@@ -8,10 +8,21 @@
 #include "graph/arrays.h"
 #include "graph/graph.h"
 #include "graph/progress.h"
+#include "graph/step.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct gn_tc_options {
+	/*
+	 * That the cache of the neighbours holds; 0: there is none. So many warps run that each has a few,
+	 * for the lists that it compares.
+	 */
+	uint64_t pages;
+	/* Told the only step, which is over all vertices. Its count is the triangles. */
+	struct gn_graph_listener listener;
+};
 
 struct gn_tc_result {
 	uint64_t triangles;
@@ -25,15 +36,14 @@ struct gn_tc_result {
  * @graph     its arrays; plain pointers are not used. The neighbours of each vertex ascend. Of each edge at
  *            least the direction to the smaller vertex is there, as in an undirected graph and in what
  *            gn_graph_order makes of it. Edges that are there twice and self loops count for nothing.
- * @pages     that the cache of the neighbours holds; 0: there is none. So many warps run that each has a few,
- *            for the lists that it compares
  * @progress  may be NULL
  * Does NOT notice that an edge lacks the direction to the smaller vertex. Memory on the machine: 1/8 byte an
  * edge.
  * Host. Returns 0; -GN_EBADMSG (offsets that decrease, a neighbour out of range, neighbours that do not
- * ascend: where); -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, failed with.
+ * ascend: where); -GN_ENOMEM; what an array could not read; what the machine, gn_auto_adapt, or the listener
+ * failed with.
  */
-int gn_tc(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t pages,
+int gn_tc(struct simt_machine *machine, struct gn_graph_arrays *graph, const struct gn_tc_options *options,
           struct gn_tc_result *result, const struct gn_progress *progress, struct gn_error *error);
 
 /*

@@ -74,7 +74,7 @@ static int open_arrays(struct search *s, struct gn_error *error)
 
 static int run_search(struct search *s, struct gn_error *error)
 {
-	const struct gn_bfs_options options = {sim_graph_largest(&s->graph), GN_BFS_TOP_DOWN, NULL, NULL};
+	const struct gn_bfs_options options = {sim_graph_largest(&s->graph), GN_BFS_TOP_DOWN, {NULL, NULL}};
 	struct gn_bfs_result result;
 	int rc;
 

@@ -101,13 +101,6 @@ for job in bfs sssp; do
   grep -q ', 2 searches: [0-9]* edges' searches.svg || fail "$job: the drawing does not say how many searches"
 done
 
-# Every search has its steps; what they fetched is what it fetched.
-"$grapnel" bfs kron.gng --sources 3 --steps --page 512 --cache 8K --verify --json report.json >said
-[ "$(grep -c '^  reached  .* levels from ' said)" -eq 3 ] || fail "$(cat said)"
-awk '/^     "fetched_bytes"/ { steps += $2 }
-  /^    "fetched_bytes"/ { if (steps < 512 || steps != $2 + 0) exit 1; steps = 0; searches++ }
-  END { exit searches != 3 }' report.json || fail "the steps fetched other bytes: $(cat report.json)"
-
 # ---- what is refused ----
 # refuses STATUS WORDS OPTION... - it ends with this status, says the words and nothing else, and leaves --json as it was.
 echo keep >kept.json

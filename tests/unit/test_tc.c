@@ -10,11 +10,12 @@
 
 static uint64_t count(const struct gn_graph *g, unsigned width, enum gn_mode mode)
 {
+	const struct gn_tc_options o = {mode == GN_PAGED ? 16 : 0};
 	struct gn_tc_result result;
 	struct far_graph f;
 
 	open_far(&f, g, width, mode == GN_PAGED ? 512 : 0);
-	far_must(gn_tc(f.machine, &f.arrays, mode == GN_PAGED ? 16 : 0, &result, NULL, &far_error));
+	far_must(gn_tc(f.machine, &f.arrays, &o, &result, NULL, &far_error));
 	assert_int_equal(result.edges, g->edges);
 	close_far(&f);
 	return result.triangles;
@@ -252,11 +253,12 @@ static void order_pays_for_skewed_degrees(void **state)
 
 static void expect_refused(const struct gn_graph *g, const char *words)
 {
+	const struct gn_tc_options o = {0};
 	struct gn_tc_result result;
 	struct far_graph f;
 
 	open_far(&f, g, 1, 512);
-	assert_int_equal(gn_tc(f.machine, &f.arrays, 0, &result, NULL, &far_error), -GN_EBADMSG);
+	assert_int_equal(gn_tc(f.machine, &f.arrays, &o, &result, NULL, &far_error), -GN_EBADMSG);
 	expect_words(words);
 	close_far(&f);
 }
