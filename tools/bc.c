@@ -77,7 +77,7 @@ static const struct argp argp = {
     "as in the GAP benchmark. The graph is in a store. The threads of the machine fetch its pages "
     "themselves.\vThe score of a vertex is its part of the shortest paths from the sources, divided by the "
     "largest such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    graph_state_child,
+    graph_layout_child,
     NULL,
     NULL,
 };

@@ -89,13 +89,26 @@ static int tell(struct job *j, const char *direction, uint64_t vertices, struct 
 	return gn_scanner_tell(&j->scanner, &step, error);
 }
 
+/* A launch over the lists of a level; a large one of a balanced graph is found by its depths. */
+static int read_level(struct job *j, const struct simt_kernel *lists, const struct simt_kernel *balanced,
+                      const struct simt_kernel *chunks, uint64_t vertices, struct gn_error *error)
+{
+	struct gn_scanner *s = &j->scanner;
+	const int dense = s->balanced && vertices > s->graph->vertices / GN_BC_DENSE;
+
+	return gn_scanner_lists(s, &j->args.scan, dense ? balanced : lists, chunks,
+	                        dense ? gn_scanner_items(s, GN_SCAN_BY_CHUNK) : vertices, error);
+}
+
 static int go_forward(struct job *j, struct gn_error *error)
 {
+	const struct gn_scanner *s = &j->scanner;
+
 	for (;;) {
 		const uint64_t vertices = at_level(j, j->levels - 1);
-		int rc = gn_scanner_lists(
-		    &j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward),
-		    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_forward_chunks), vertices, error);
+		int rc = read_level(j, GN_SCAN_KERNEL_FOR(s, gn_bc_forward),
+		                    GN_SCAN_KERNEL_FOR(s, gn_bc_forward_balanced),
+		                    GN_SCAN_KERNEL_FOR(s, gn_bc_forward_chunks), vertices, error);
 
 		if (!rc)
 			rc = tell(j, "forward", vertices, error);
@@ -124,15 +137,16 @@ static int settle(struct job *j, uint64_t vertices, struct gn_error *error)
 /* The last level has no successors, so its lists are not read. */
 static int go_back(struct job *j, struct gn_error *error)
 {
+	const struct gn_scanner *s = &j->scanner;
 	int rc = 0;
 
 	for (uint32_t level = j->levels; level-- > 0 && !rc;) {
 		const uint64_t vertices = at_level(j, level);
 
 		if (level + 1 < j->levels)
-			rc = gn_scanner_lists(
-			    &j->scanner, &j->args.scan, GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_backward),
-			    GN_SCAN_KERNEL_FOR(&j->scanner, gn_bc_backward_chunks), vertices, error);
+			rc = read_level(j, GN_SCAN_KERNEL_FOR(s, gn_bc_backward),
+			                GN_SCAN_KERNEL_FOR(s, gn_bc_backward_balanced),
+			                GN_SCAN_KERNEL_FOR(s, gn_bc_backward_chunks), vertices, error);
 		if (!rc)
 			rc = settle(j, vertices, error);
 		if (!rc)

@@ -127,13 +127,18 @@ SIMT_FN void backward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, backward_round);
 }
 
+/* An entry of the level, or, in a launch by chunks of edges, any vertex: then those of the level have work.
+ */
 SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct walker *w = (struct walker *)job;
-	const uint32_t vertex = gn_state_get_u32(&w->a->order, w->any, w->a->level + item);
-	const struct gn_scan_part part = {
-	    gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex)), vertex, 0};
+	const int listed = w->graph.handing == GN_SCAN_BY_VERTEX;
+	const uint32_t vertex =
+	    listed ? gn_state_get_u32(&w->a->order, w->any, w->a->level + item) : (uint32_t)item;
+	struct gn_scan_part part = {{0, 0}, vertex, 0};
 
+	if (listed || depth_of(w->a, vertex, w->any) == w->a->at)
+		part.edges = gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex));
 	return part;
 }
 
@@ -146,14 +151,16 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 
 /* ---- kernels ---- */
 
-SIMT_INLINE_FN void forward_lists(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void forward_lists(const struct gn_bc_args *a, const int any,
+                                  const enum gn_scan_handing handing)
 {
 	struct walker w = walker_init(a, any);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, forward_part, forward_round);
+	w.graph.handing = handing;
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, forward_part, forward_round);
 	gn_scan_reader_end(&w.graph);
 }
-GN_SCAN_KERNEL(gn_bc_forward, forward_lists, struct gn_bc_args)
+GN_SCAN_LISTS_KERNEL(gn_bc_forward, forward_lists, struct gn_bc_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void forward_chunks(const struct gn_bc_args *a, const int any)
 {
@@ -164,14 +171,16 @@ SIMT_INLINE_FN void forward_chunks(const struct gn_bc_args *a, const int any)
 }
 GN_SCAN_KERNEL(gn_bc_forward_chunks, forward_chunks, struct gn_bc_args)
 
-SIMT_INLINE_FN void backward_lists(const struct gn_bc_args *a, const int any)
+SIMT_INLINE_FN void backward_lists(const struct gn_bc_args *a, const int any,
+                                   const enum gn_scan_handing handing)
 {
 	struct walker w = walker_init(a, any);
 
-	gn_scan_visit_lists(&a->scan, &w, list_of, backward_part, backward_round);
+	w.graph.handing = handing;
+	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, backward_part, backward_round);
 	gn_scan_reader_end(&w.graph);
 }
-GN_SCAN_KERNEL(gn_bc_backward, backward_lists, struct gn_bc_args)
+GN_SCAN_LISTS_KERNEL(gn_bc_backward, backward_lists, struct gn_bc_args, GN_SCAN_BY_CHUNK)
 
 SIMT_INLINE_FN void backward_chunks(const struct gn_bc_args *a, const int any)
 {

@@ -11,8 +11,8 @@
 
 enum { MOST = 6000, SMALL = 60 };
 
-static const struct far_way ways[] = {{1, 512, 0}, {32, 512, 1}, {32, 512, 0},
-                                      {1, 512, 1}, {8, 4096, 0}, {32, 0, 0}};
+static const struct far_way ways[] = {{1, 512, 0, 0},   {32, 512, 1, 4},  {32, 512, 0, 0},  {1, 512, 1, 0},
+                                      {8, 4096, 0, 64}, {32, 0, 0, 1024}, {1, 512, 0, 128}, {32, 0, 0, 0}};
 
 /* The scores of the list's graph equal these, by the kernels and by the reference. */
 static void check(const uint32_t *sources, uint32_t count, const float *want)
@@ -28,9 +28,7 @@ static void check(const uint32_t *sources, uint32_t count, const float *want)
 		struct gn_bc_result result;
 		struct far_graph f;
 
-		open_far(&f, &g, ways[k].width, ways[k].page_bytes);
-		if (ways[k].far_state)
-			open_far_state(&f, GN_BC_STATE);
+		open_far_way(&f, &g, &ways[k], GN_BC_STATE);
 		memset(score, 0xff, sizeof score);
 		far_must(gn_bc(f.machine, &f.arrays, &o, score, &result, NULL, &far_error));
 		far_must(gn_bc_verify(score, want, g.vertices, &far_error));
