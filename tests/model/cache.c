@@ -23,8 +23,6 @@ SIMT_FN void cache_trial(const struct arguments *a)
 }
 SIMT_KERNEL(cache_trial, struct arguments)
 
-static const struct arguments the_arguments = {&the_trial};
-
 /* ---- what is tried ---- */
 
 /* ways 0: the direct table. */

@@ -179,17 +179,7 @@ struct trial {
 	const char *wrong;
 };
 
-struct arguments {
-	struct trial *t;
-};
-
-static struct trial the_trial; /* one at a time */
-
-SIMT_FN void blame(struct trial *t, const char *what)
-{
-	if (!t->wrong)
-		t->wrong = what;
-}
+#include "trial.h"
 
 SIMT_FN uint64_t trial_value(uint32_t element, uint32_t number)
 {

@@ -26,19 +26,7 @@ struct trial {
 	const char *wrong;
 };
 
-static struct trial the_trial;
-
-struct arguments {
-	struct trial *t;
-};
-
-static const struct arguments the_arguments = {&the_trial};
-
-SIMT_FN void blame(struct trial *t, const char *what)
-{
-	if (!t->wrong)
-		t->wrong = what;
-}
+#include "trial.h"
 
 /* Far beyond what any run needs. */
 static const uint64_t patience_ns = 200000000;

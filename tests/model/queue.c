@@ -41,8 +41,6 @@ struct fresh_queue {
 
 static struct fresh_queue fresh[DEPTHS][STARTS];
 static const struct fresh_queue *chosen;
-static struct trial the_trial;
-static const struct arguments the_arguments = {&the_trial};
 
 static void keep(struct image *image, void *at, size_t bytes)
 {

@@ -49,15 +49,7 @@ struct trial {
 	const char *wrong;
 };
 
-struct arguments {
-	struct trial *t;
-};
-
-SIMT_FN void blame(struct trial *t, const char *what)
-{
-	if (!t->wrong)
-		t->wrong = what;
-}
+#include "trial.h"
 
 /* A block with this value, and a status for this block: nobody else's. */
 SIMT_FN uint64_t trial_word(uint64_t lba, uint64_t value, uint32_t k)

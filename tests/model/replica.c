@@ -157,19 +157,7 @@ struct trial {
 	const char *wrong;
 };
 
-static struct trial the_trial;
-
-struct arguments {
-	struct trial *t;
-};
-
-static const struct arguments the_arguments = {&the_trial};
-
-SIMT_FN void blame(struct trial *t, const char *what)
-{
-	if (!t->wrong)
-		t->wrong = what;
-}
+#include "trial.h"
 
 /* ---- members ---- */
 

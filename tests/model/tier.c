@@ -76,19 +76,7 @@ struct trial {
 	const char *wrong;
 };
 
-static struct trial the_trial;
-
-struct arguments {
-	struct trial *t;
-};
-
-static const struct arguments the_arguments = {&the_trial};
-
-SIMT_FN void blame(struct trial *t, const char *what)
-{
-	if (!t->wrong)
-		t->wrong = what;
-}
+#include "trial.h"
 
 /* Half of it, and the rest; another thread may run between them. */
 SIMT_FN void copy_halves(struct trial *t, void *to, const void *from, uint32_t bytes)
