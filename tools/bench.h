@@ -19,10 +19,6 @@
 #include "scope/sampling.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { BENCH_ROWS = 400, BENCH_RUNS = 99 };
 
 /* What the command line asked for. */
@@ -205,9 +201,5 @@ void bench_print(struct bench *b);
  * Returns an exit status.
  */
 int bench_end(struct bench *b, int rc, json_t *settings, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

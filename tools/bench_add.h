@@ -9,10 +9,6 @@
 #include "bench.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bench_add {
 	struct gn_base_add_args args;
 	const struct simt_kernel *kernel;
@@ -27,9 +23,5 @@ int bench_add_row(struct bench *b, struct bench_add *a, const char *name, enum s
 
 /* bench_cuda_add - the rows that need the CUDA runtime (bench_cuda.c). */
 int bench_cuda_add(struct bench *b, struct bench_add *a, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

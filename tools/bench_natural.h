@@ -9,10 +9,6 @@
 #include "bench.h"
 #include "natural/natural.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct bench_natural {
 	struct bench *b;
 	struct gn_natural_args args;
@@ -60,9 +56,5 @@ enum bench_natural_cache_state {
 /* bench_natural_row - a row of ours: a kernel over the grid that simt_info advises. */
 int bench_natural_row(struct bench_natural *n, const char *name, const struct simt_kernel *kernel,
                       enum bench_natural_cache_state state, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Hits, as a part of all accesses; 0 without any. */
 double tool_cache_hit_rate(const struct gn_cache_statistics *c);
 
@@ -27,9 +23,5 @@ void tool_cache_print(const struct gn_cache_info *f, enum gn_cache_policy policy
 /* The members "cache" and "counters". */
 json_t *tool_cache_json(const struct gn_cache_info *f, enum gn_cache_policy policy);
 json_t *tool_cache_counters(const struct gn_cache_info *f);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { DOCTOR_GPUS = 16, DOCTOR_TEXT = 200 };
 
 struct doctor_memory {
@@ -76,9 +72,5 @@ void doctor_probe_pci(struct doctor *d, const char *devices);
 
 /* doctor_probe_cuda - ask the CUDA runtime; fills names and memory of the GPUs it knows. */
 void doctor_probe_cuda(struct doctor *d);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a job is compared with: the same kernels without a cache. In the order of the words of --baseline. */
 enum tool_baseline {
 	TOOL_OURS, /* no baseline */
@@ -114,9 +110,5 @@ char *tool_store_uri(const char *store, uint64_t bytes);
 
 /* tool_far_file_query - the query of a host: URI of a file that is read: "ro", and the baseline's memory. */
 const char *tool_far_file_query(const struct tool_far *far);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 #include "far.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- options ---- */
 
 struct far_options {
@@ -127,9 +123,5 @@ struct far_command {
 
 /* far_command_run - a whole run. Returns the exit status. @j  zero */
 int far_command_run(const struct far_command *c, const struct far_options *o, struct far_job *j);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

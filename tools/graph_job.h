@@ -19,10 +19,6 @@
 #include "graph_steps.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- options ---- */
 
 /* In the order of the words of --mode. */
@@ -288,9 +284,5 @@ int graph_command_run(const struct graph_command *c, const struct graph_options 
 
 /* graph_report_svg - draw the traffic to a file. */
 int graph_report_svg(const struct graph_report *r, const struct graph_command *c, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

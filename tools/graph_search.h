@@ -10,10 +10,6 @@
 
 #include "graph_job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- options ---- */
 
 enum { GRAPH_MOST_SOURCES = 1024, GRAPH_LEAST_DEGREE = 3 /* of a vertex that --sources draws */ };
@@ -119,9 +115,5 @@ void graph_sources_look(struct graph_sources *s, const uint64_t *offsets, uint64
  */
 int graph_sources_draw(const struct graph_input *in, const struct graph_search_options *o, uint32_t *source,
                        struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

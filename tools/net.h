@@ -13,10 +13,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { TOOL_NET_MATRIX = 32, TOOL_NET_OPTIONS = 8 };
 
 /*
@@ -151,9 +147,5 @@ void tool_net_print(const struct gn_net_statistics *s);
  * @n  whose wait matrix; NULL: there is none
  */
 json_t *tool_net_json(const struct tool_net *n, const struct gn_net_statistics *s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

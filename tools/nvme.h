@@ -5,10 +5,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What read and write are asked. */
 struct nvme_request {
 	const char *address;
@@ -29,9 +25,5 @@ int tool_nvme_bench(int argc, char **argv);
 /* nvme_take_address - the one argument of a subcommand; anything else is a usage error. */
 void nvme_take_address(const struct argp_state *state, const char **address, const char *text);
 void nvme_need_address(const struct argp_state *state, const char *address);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 #include "far.h"
 #include "query/query.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { QUERY_AGGREGATES = 5, QUERY_TEXTS = 64 };
 
 struct query_options {
@@ -56,9 +52,5 @@ const char *query_aggregate_name(enum gn_aggregate what);
 /* query_report_json, query_report_print - all there is to say; NULL where there is no memory. */
 json_t *query_report_json(const struct query_job *j, struct gn_error *e);
 int query_report_print(const struct query_job *j, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 #include "scope/scope.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the user asked for. */
 struct scope_request {
 	enum scope_effort effort;
@@ -53,9 +49,5 @@ void scope_print_findings(const struct scope_report *report);
  */
 void scope_interrupts_begin(void);
 bool scope_interrupted(void);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { TOOL_SIM_FILES = 8, TOOL_SIM_SETS = 64 };
 
 /* What the options say; strings are borrowed. Zero: MGPUSim's machine, the workload's own size. */
@@ -74,9 +70,5 @@ int tool_sim_list(int argc, char **argv);
 int tool_sim_sweep(int argc, char **argv);
 int tool_sim_explain(int argc, char **argv);
 int tool_sim_paper(int argc, char **argv);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "sim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_job {
 	struct tool_sim sim;
 	const struct sim_workload *workload;
@@ -50,9 +46,5 @@ int sim_jobs_run(struct sim_jobs *jobs, const char *folder, uint32_t parallel, s
 double sim_job_counter(const struct sim_job *job, const char *name);
 
 void sim_jobs_fini(struct sim_jobs *jobs);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

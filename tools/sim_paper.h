@@ -9,10 +9,6 @@
 
 #include "sim_jobs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* In the paper's order: 5 cache-insensitive, 6 cache-friendly, 2 local. */
 enum { PAPER_INSENSITIVE = 5, PAPER_REMOTE = 11, PAPER_WORKLOADS = 13, PAPER_MOST_SETS = 3 };
 
@@ -147,9 +143,5 @@ int paper_section_6(struct paper *p, struct gn_error *e);
 
 /* paper_write - all figures, into the report. */
 int paper_write(struct paper *p, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

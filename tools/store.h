@@ -5,18 +5,10 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 int tool_store_read(int argc, char **argv);
 int tool_store_write(int argc, char **argv);
 int tool_store_info(int argc, char **argv);
 int tool_store_verify(int argc, char **argv);
 int tool_store_rebuild(int argc, char **argv);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct tool_store_request {
 	const char *subcommand; /* for messages */
 	const char *uri;        /* of the store; as the user gave it */
@@ -32,9 +28,5 @@ void tool_store_warn(const char *subcommand, const struct gn_store *store, bool 
 
 /* tool_store_move - copy the bytes. Returns an exit status; a failure was said on stderr. */
 int tool_store_move(const struct tool_store_request *r);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

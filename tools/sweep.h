@@ -18,10 +18,6 @@
 
 #include "scope/scope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	SWEEP_PRESSURES = 32,
 	SWEEP_BASELINES = 4,
@@ -149,9 +145,5 @@ json_t *sweep_json(const struct sweep *s);
 
 /* sweep_draw - write the drawing to a file. Returns 0 or a code with a message. */
 int sweep_draw(const struct sweep *s, const char *path, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

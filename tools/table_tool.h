@@ -6,10 +6,6 @@
 #include "columns/import.h"
 #include "tool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Does the name end in .gnt? */
 bool tool_is_table(const char *path);
 
@@ -18,9 +14,5 @@ int tool_convert_table(const char *from, const char *to, const struct gn_import_
 
 /* tool_gen_taxis - grapnel gen taxis. Returns an exit status. */
 int tool_gen_taxis(const char *to, uint64_t rows, uint64_t seed);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

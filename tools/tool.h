@@ -23,10 +23,6 @@
 #include "graph/progress.h"
 #include "scope/scope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Exit statuses. */
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
@@ -241,9 +237,5 @@ struct gn_progress tool_bar_begin(struct tool_bar *b);
 
 /* Wipe the bar, before anything else is printed. */
 void tool_bar_end(struct tool_bar *b);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
