@@ -5,10 +5,6 @@
 
 #include "scope/scope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What is known of a cell on the way. */
 struct scope_turn {
 	double seconds; /* that a round may take for sampling */
@@ -31,9 +27,5 @@ void scope_turn_judge(struct scope_turn *t, const struct scope_result *r, const 
  */
 uint32_t scope_turns_choose(struct scope_turn *turn, const struct scope_result *result, uint32_t cells,
                             double seconds);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

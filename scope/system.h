@@ -9,10 +9,6 @@
 
 #include <jansson.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * scope_system_line - the first line of a file, without its end. False and "" where there is none. path is a
  * format.
@@ -45,9 +41,5 @@ json_t *scope_system_folder(const char *path);
  * ever, also for other guests instead of this one (/proc/stat); a negative number: not known.
  */
 double scope_system_busy(void);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "scope/pattern.h"
 #include "scope/sampling.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SCOPE_LINE = 64, SCOPE_MOST_CPUS = 1024 };
 
 /*
@@ -32,9 +28,5 @@ struct scope_part scope_part_of(uint64_t bytes, uint32_t members, uint32_t membe
 
 /* Members for memory of so many bytes: at most one a line. */
 uint32_t scope_members(const struct scope_cell *c, uint64_t bytes);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

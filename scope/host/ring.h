@@ -8,10 +8,6 @@
 
 #include "scope/host/fixture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct scope_ring {
 	struct scope_mapping memory;
 	uint64_t lines;
@@ -32,9 +28,5 @@ void scope_ring_chase(struct scope_ring *r, uint64_t steps);
 
 /* scope_ring_check - are we where so many steps lead? 0, -GN_EIO. */
 int scope_ring_check(const struct scope_ring *r, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

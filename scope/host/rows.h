@@ -5,18 +5,10 @@
 
 #include "scope/host/fixture.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 extern const struct scope_row_table scope_stream_rows;   /* stream.c: memory from end to end */
 extern const struct scope_row_table scope_chase_rows;    /* chase.c: latency */
 extern const struct scope_row_table scope_loaded_rows;   /* loaded.c: latency while others read */
 extern const struct scope_row_table scope_pingpong_rows; /* pingpong.c: a line between two processors */
 extern const struct scope_row_table scope_file_rows;     /* file.c: reads at random places of a file */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "scope/scope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct scope_spot {
 	int fd; /* through the page cache, or around it */
 	uint64_t bytes;
@@ -30,9 +26,5 @@ void scope_spot_close(struct scope_spot *s);
 
 /* scope_spot_cool - nothing of it is in the page cache. -GN_ENOTSUP: the system does not let go of it. */
 int scope_spot_cool(const struct scope_spot *s, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* scope_words_sum - the sum, modulo 2^64, of words of 8 bytes; bytes is a multiple of 64. Reads each once. */
 uint64_t scope_words_sum(const void *memory, uint64_t bytes);
 
@@ -17,9 +13,5 @@ void scope_words_write(void *memory, uint64_t bytes, uint64_t first);
 
 /* scope_words_chase - follow so many pointers; returns the last. */
 void *scope_words_chase(void *at, uint64_t steps);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum scope_rank_word { SCOPE_RANK_OPEN, SCOPE_RANK_PART, SCOPE_RANK_CHECK, SCOPE_RANK_CLOSE, SCOPE_RANK_END };
 enum scope_rank_part { SCOPE_TURNS, SCOPE_ONE_WAY, SCOPE_BOTH_WAYS };
 enum { SCOPE_TAG_COMMAND = 1, SCOPE_TAG_REPORT, SCOPE_TAG_DATA, SCOPE_TAG_END, SCOPE_MOST_WINDOW = 64 };
@@ -64,9 +60,5 @@ int scope_rank_ask(int peer, const struct scope_rank_command *c, struct gn_error
 
 /* Why rank 0 may not call MPI from the threads that measure, or NULL. */
 const char *scope_ranks_missing(void);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

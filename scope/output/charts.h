@@ -11,10 +11,6 @@
 
 #include "scope/output/read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SCOPE_MOST_SERIES = 6, SCOPE_MOST_BARS = 24, SCOPE_LABEL = 128, SCOPE_MOST_DEVICES = 64 };
 
 enum scope_chart_kind {
@@ -52,9 +48,5 @@ void scope_charts_free(struct scope_charts *c);
 
 /* Where a point lies: the argument's value, or the median of the second variable. */
 double scope_chart_x(const struct scope_chart *c, const struct scope_read_cell *cell);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

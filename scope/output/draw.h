@@ -5,10 +5,6 @@
 
 #include "scope/output/charts.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* One chart: lines with limits, cache sizes and reach of address translation, a matrix, or bars. */
 int scope_draw_chart(FILE *to, const struct scope_read *r, const struct scope_chart *c);
 
@@ -17,9 +13,5 @@ int scope_draw_chart(FILE *to, const struct scope_read *r, const struct scope_ch
  * and the slope that the time of the smallest transfer gives. And what each row reached, as bars.
  */
 int scope_draw_links(FILE *to, const struct scope_read *r);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "scope/output/read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct scope_finding {
 	const struct scope_read *r;
 	json_t *texts;
@@ -48,9 +44,5 @@ bool scope_is_bimodal(const double *value, uint32_t count, double *low, double *
  * tenth; 0: not.
  */
 double scope_slowing(const struct scope_read_cell *c);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

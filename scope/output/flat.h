@@ -5,15 +5,7 @@
 
 #include <jansson.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* scope_flat - an object of texts, owned by the caller; NULL: no memory. */
 json_t *scope_flat(const json_t *tree);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "scope/output/read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SCOPE_WORD = 48 };
 
 /* A text and the room for it, so that several can stand in one call. */
@@ -55,9 +51,5 @@ bool scope_more_is_better(enum scope_unit unit);
  * dropped.
  */
 void scope_put_escaped(FILE *to, const char *text);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "scope/output/read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct scope_limit {
 	double rate;    /* bytes a second, or in the unit of the row that is the limit */
 	bool physical;  /* from the link's own figures; otherwise measured */
@@ -49,9 +45,5 @@ double scope_pcie_rate(double generation, double width);
  * worse. Steps within twice the largest cache, or 64 MiB, are the caches'. 0: no such step was seen.
  */
 double scope_reach(const struct scope_read *r, const char *link);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 
 #include "scope/output.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What a report of this version says; the reader refuses others. */
 enum { SCOPE_VERSION = 1 };
 
@@ -73,9 +69,5 @@ const char *scope_read_text(const struct scope_read *r, const char *path, const 
 
 /* Is the row of that family, such as "copy"? */
 bool scope_read_family(const struct scope_read_row *row, const char *family);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

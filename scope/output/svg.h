@@ -10,10 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct scope_axis {
 	const char *name; /* with its unit */
 	bool sizes;       /* ticks are bytes */
@@ -95,9 +91,5 @@ void scope_svg_file_end(FILE *to);
 
 /* The style sheet of all drawings: what a page holds that has some in it. */
 extern const char scope_svg_style[];
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

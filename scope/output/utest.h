@@ -4,10 +4,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * scope_utest - how likely two sets of samples differ as much as they do, or more, if they come from one
  * distribution: the two-sided p-value of Mann and Whitney's U test. Exact for up to 40 samples together
@@ -16,9 +12,5 @@ extern "C" {
  * Nonparametric Statistics, 5.1.
  */
 double scope_utest(const double *a, uint32_t n, const double *b, uint32_t m);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
