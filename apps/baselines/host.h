@@ -7,15 +7,7 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* gn_base_host_fill - to[i] = gn_base_word(i), by every core of the host; returns when it is done. */
 void gn_base_host_fill(uint32_t *to, uint64_t words);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

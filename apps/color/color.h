@@ -15,10 +15,6 @@
 
 #include "graph/graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct color_result {
 	double seconds;
 	uint64_t rounds;                /* how often the nodes met */
@@ -52,9 +48,5 @@ int64_t color_greedy(const struct gn_graph *graph, enum color_order order, uint3
 
 /* color_conflicts - edges whose two ends have one colour. */
 uint64_t color_conflicts(const struct gn_graph *graph, const uint32_t *colors);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 #include "graph/progress.h"
 #include "graph/unpack.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_CSV_MOST_RECORD = 16 << 20, GN_CSV_INPUT = 1 << 18 };
 
 struct gn_csv {
@@ -50,9 +46,5 @@ void gn_csv_close(struct gn_csv *c);
  * GN_CSV_MOST_RECORD bytes and a damaged gzip stream; -GN_ENOMEM; -GN_EIO.
  */
 int gn_csv_next(struct gn_csv *c, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

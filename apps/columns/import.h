@@ -8,10 +8,6 @@
 
 #include "file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_IMPORT_KEPT = 20, GN_IMPORT_TEXT = 200 };
 
 /* What kind of table a file is, by the end of its name. */
@@ -64,9 +60,5 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
                     struct gn_import_report *report, struct gn_error *e);
 
 void gn_import_report_free(struct gn_import_report *report);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

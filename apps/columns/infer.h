@@ -7,10 +7,6 @@
 
 #include "file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the fields of a column had. All 0: none was seen. */
 struct gn_seen {
 	int text;          /* one is no number */
@@ -34,9 +30,5 @@ void gn__seen_type(const struct gn_seen *seen, struct gn_column *c);
  */
 int gn__types_parse(const char *text, struct gn_table_file *columns, unsigned char *given,
                     struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

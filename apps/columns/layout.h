@@ -80,10 +80,6 @@ static inline void gn__table_put_u64(unsigned char *page, uint64_t at, uint64_t 
 	memcpy(page + at, &value, sizeof value);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn__table_layout - place all sections but the dictionaries: rows, column_count and the columns' types are
  * set. Data and zone maps of each column, each from a page on. Returns where the last one ends.
@@ -98,9 +94,5 @@ uint64_t gn__table_layout_dictionary(struct gn_column *c, uint64_t at);
 
 /* zlib's crc32 of a header page, its own checksum counted as zero. */
 uint32_t gn__table_crc(const unsigned char *page);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 #include "csv.h"
 #include "import.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_source {
 	enum gn_table_source kind;   /* set by the caller; not GN_SOURCE_NONE */
 	struct gn_csv *csv;          /* of one kind, while it is open */
@@ -30,9 +26,5 @@ int gn__source_open(struct gn_source *s, int fd, const char *name, const struct 
 int gn__source_next(struct gn_source *s, struct gn_error *e);
 
 void gn__source_close(struct gn_source *s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	GN_TAXIS_FAR = 3333, /* one trip in so many has 30 miles or more: 0.03 % */
 	GN_TAXIS_LONG = 1250 /* one trip in so many takes more than 9000 seconds: 0.08 % */
@@ -24,9 +20,5 @@ enum {
  */
 int gn_taxis_write(const char *path, uint64_t rows, uint64_t seed, const struct gn_progress *progress,
                    struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_EXACT_TEXT = 48 }; /* room for any text of gn_exact_text */
 
 /* A number as it is written: digits with or without a sign, a point, an exponent. */
@@ -42,9 +38,5 @@ const char *gn_value_read(uint32_t type, uint32_t scale, const char *text, size_
  * @high, @low  the two's complement of 128 bits
  */
 void gn_exact_text(char text[GN_EXACT_TEXT], int64_t high, uint64_t low, uint32_t scale);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

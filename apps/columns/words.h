@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* All 0 is an empty one. */
 struct gn_words {
 	uint32_t count;
@@ -28,9 +24,5 @@ struct gn_words {
 int gn__words_place(struct gn_words *w, const char *text, size_t length, uint32_t *place);
 
 void gn__words_free(struct gn_words *w);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

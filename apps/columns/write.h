@@ -10,10 +10,6 @@
 
 #include "file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_table_writer;
 
 /* A value of a row. */
@@ -59,9 +55,5 @@ void gn_table_writer_drop(struct gn_table_writer *w);
 
 /* gn_cell_fits - can a column of this type hold the value, and does it not stand for a missing one? */
 int gn_cell_fits(uint32_t type, union gn_value value);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

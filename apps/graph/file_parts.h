@@ -9,10 +9,6 @@
 #include "file.h"
 #include "io.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_graph_parts {
 	struct gn_graph_file file; /* edges and checksums of what was written so far */
 	uint64_t offsets;          /* how many were written */
@@ -44,9 +40,5 @@ int gn__graph_parts_end(struct gn_graph_parts *p, struct gn_error *e);
 
 /* gn__graph_parts_drop - give up: nothing of the file remains. */
 void gn__graph_parts_drop(struct gn_graph_parts *p);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 int gn__read_mtx(struct gn_graph *g, int fd, const char *name, const struct gn_graph_read_options *o,
                  struct gn_error *e);
 
@@ -74,9 +70,5 @@ int gn__read_bel_files(struct gn_graph *g, const struct gn_foreign_array *file,
  * @g  replaced; on failure it holds nothing
  */
 int gn__read_rebuild(struct gn_graph *g, const struct gn_graph_read_options *o, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include <grapnel/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The library's code for an errno value; -GN_EIO for what has no name of its own. */
 int gn__code_of_errno(int error);
 
@@ -72,9 +68,5 @@ int gn__output_end(struct gn_output *o, struct gn_error *e);
 
 /* Give up: nothing of the file remains. */
 void gn__output_drop(struct gn_output *o);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -76,10 +76,6 @@ static inline void gn__put_u64(unsigned char *page, unsigned at, uint64_t value)
 	memcpy(page + at, &value, sizeof value);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn__layout_fill - place the sections that vertices, edges and weight of f ask for; checksums stay.
  * Version 1 knows one layout: offsets, neighbours, weights, each from the next page on. The counts
@@ -92,9 +88,5 @@ void gn__header_put(unsigned char *page, const struct gn_graph_file *f);
 
 /* zlib's crc32 of a header page, its own checksum counted as zero. */
 uint32_t gn__header_crc(const unsigned char *page);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 #include "graph.h"
 #include "progress.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_ORDER_SAMPLES = 1000 };
 
 /* gn_graph_order_sample - sample k of the vertices whose degrees are asked for: they are spread over all. */
@@ -39,9 +35,5 @@ bool gn_graph_order_pays(uint64_t vertices, uint64_t edges, uint64_t *degree, ui
  */
 int gn_graph_order(struct gn_graph *to, const struct gn_graph *from, const struct gn_progress *progress,
                    struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 
 #include "file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* zlib's crc32 of memory of any length, on OpenMP's threads. */
 uint32_t gn__crc_of(const void *data, uint64_t bytes);
 
@@ -42,9 +38,5 @@ int gn__unsorted(const struct gn_graph_file *f, uint64_t i, struct gn_error *e);
 /* The message for a section whose checksum is not what the header says. */
 int gn__crc_check(const struct gn_graph_file *f, const struct gn_graph_section *s, const char *what,
                   uint32_t crc, struct gn_error *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 #include "progress.h"
 #include "unpack.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_TEXT_LINE_MAX = 1 << 16 };
 
 struct gn_text {
@@ -60,9 +56,5 @@ bool gn__field_end(const char **p);
 bool gn__field_u64(const char **p, uint64_t *value);
 bool gn__field_i32(const char **p, int32_t *value);
 bool gn__field_f32(const char **p, float *value);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

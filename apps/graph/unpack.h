@@ -13,10 +13,6 @@
 
 #include <grapnel/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_unpack {
 	uint64_t taken;  /* bytes of the file so far */
 	const char *why; /* behind a failed read: what is wrong */
@@ -42,9 +38,5 @@ void gn__unpack_close(struct gn_unpack *u);
  * Returns 0; -GN_EBADMSG (a stream that is cut or damaged, or has other bytes behind it); a code of read(2).
  */
 int gn__unpack_read(struct gn_unpack *u, void *to, uint32_t bytes, uint32_t *got);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "gups/gups.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GUPS_MOST_DRAWN = 1 << 28 }; /* numbers, by all nodes together, to compare every word */
 
 /* gups_every_word - can every word be compared in a time that fits the updates'? */
@@ -27,9 +23,5 @@ uint32_t gups_every_word(const struct gups *g, uint64_t nodes);
  */
 int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, const uint64_t *part,
                uint64_t *wrong);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

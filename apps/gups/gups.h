@@ -11,10 +11,6 @@
 
 #include <grapnel/net.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gups {
 	uint64_t part_words; /* of a node's part of the table, a power of two */
 	uint64_t updates;    /* of a node */
@@ -35,9 +31,5 @@ struct gups_result {
  * the machine's or the network's code.
  */
 int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

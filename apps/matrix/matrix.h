@@ -11,10 +11,6 @@
 
 #include "tiles/tiles.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_matrix {
 	struct gn_array a; /* f32, row after row: of rows * columns elements */
 	uint64_t rows, columns;
@@ -104,9 +100,5 @@ int gn_matrix_reference(const struct gn_matrix_source *a, uint64_t rows, uint64_
  */
 int gn_matrix_verify(const char *name, const float *got, const struct gn_matrix_exact *want, uint64_t length,
                      uint64_t roundings, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 
 #include "mer/reads.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { MER_MOST_K = 31 };
 
 struct mer_entry {
@@ -85,9 +81,5 @@ uint64_t mer_wrong(const struct mer_table *table, const struct mer_reference *r)
  */
 int mer_differs(const char *path, uint64_t wrong, const struct mer_result *got,
                 const struct mer_reference *want, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

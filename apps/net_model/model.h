@@ -16,10 +16,6 @@
 
 #include <grapnel/net.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct net_model {
 	/* as struct gn_net_options */
 	uint32_t nodes, columns;
@@ -76,9 +72,5 @@ uint64_t net_model_buffers(const struct net_model *m);
  * Returns 0, -GN_ENOMEM, -GN_EINVAL (no such grid, or more simulated nodes than nodes).
  */
 int net_model_run(const struct net_model *m, struct net_model_result *result);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "kernels.h"
 #include "patterns.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How a pattern is written as batches. */
 struct gn_pattern_list {
 	const struct simt_kernel *fill;
@@ -39,9 +35,5 @@ void gn_pattern_batch_close(struct gn_pattern_batch *b);
  */
 int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern *pattern,
                             struct simt_grid grid, struct gn_pattern_args *args, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 #include <grapnel/auto.h>
 #include <grapnel/simt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_PATTERNS = 12, GN_PATTERN_MOST_LAUNCHES = 64 };
 
 struct gn_pattern_list;
@@ -91,9 +87,5 @@ struct gn_pattern_result {
  */
 int gn_pattern_run(struct gn_pattern_fixture *fixture, const struct gn_pattern *pattern, uint32_t mode,
                    double limit, struct gn_pattern_result *result, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -21,10 +21,6 @@
 #include "columns/file.h"
 #include "program.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	GN_EXPRESSION_NODES = 256,
 	GN_EXPRESSION_DEPTH = 64 /* of parentheses, not and signs */
@@ -121,9 +117,5 @@ struct gn_may gn_expression_may(const struct gn_expression *x, const struct gn_t
 
 /* gn_expression_uses - 1 for each of the table's columns that the expression names. */
 void gn_expression_uses(const struct gn_expression *x, unsigned char *uses);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

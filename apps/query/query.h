@@ -10,10 +10,6 @@
 #include "expression.h"
 #include "kernels.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What is asked of an expression; several may be. */
 enum gn_aggregate { GN_WANT_SUM = 1, GN_WANT_AVG = 2, GN_WANT_MIN = 4, GN_WANT_MAX = 8, GN_WANT_COUNT = 16 };
 
@@ -132,9 +128,5 @@ int gn_query_result_init(struct gn_query_result *result, const struct gn_query *
 
 /* gn_query_total_add - put a part's total to the whole's. */
 void gn_query_total_add(struct gn_query_total *to, const struct gn_query_total *from, int real);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "kernels.h"
 #include "sort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_sort_job {
 	struct simt_machine *machine;
 	const struct gn_sort *sort;
@@ -45,9 +41,5 @@ int gn_sort_job_launch(struct gn_sort_job *j, const struct simt_kernel *kernel, 
 
 /* gn_sort_job_split - cut the runs, which are sorted and in j->sort->runs, into buckets. */
 int gn_sort_job_split(struct gn_sort_job *j, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn_radix_sort - sort unsigned keys by their low bits, the smallest first. Stable: keys whose low bits are
  * equal keep their order.
@@ -30,9 +26,5 @@ extern "C" {
  */
 int gn_radix_sort(struct simt_machine *machine, void *keys, void *spare, uint64_t count, uint32_t key_bytes,
                   unsigned bits, void **sorted, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 #include <grapnel/error.h>
 #include <grapnel/simt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What keys are. Floating-point numbers are in the order of their signs and magnitudes, IEEE 754's
  * totalOrder: -0 before 0, numbers that are none behind infinity, or with a sign before -infinity.
@@ -87,9 +83,5 @@ int (*gn_sort_compare(enum gn_sort_type type))(const void *, const void *);
 
 /* gn_sort_first_below - the first key that is below the one before it, or count. */
 uint64_t gn_sort_first_below(enum gn_sort_type type, const void *keys, uint64_t count);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "graph/graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 static const uint64_t sssp_none = ~0ull; /* the length of a way that does not exist */
 
 /*
@@ -21,9 +17,5 @@ static const uint64_t sssp_none = ~0ull; /* the length of a way that does not ex
  * on. Returns 0 or -GN_ENOMEM.
  */
 int sssp_reference(const struct gn_graph *graph, uint32_t source, uint64_t *lengths);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include "tiles/tiles.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_stencil {
 	struct gn_array grid[2]; /* f32, row after row; step k reads grid[k % 2] and writes the other */
 	uint64_t rows, columns;
@@ -37,9 +33,5 @@ int gn_stencil_run(struct simt_machine *machine, struct gn_stencil *s, uint64_t 
 
 /* gn_stencil_reference - the same in two grids in memory, by one thread; the result is in grid[steps % 2]. */
 void gn_stencil_reference(float *const grid[2], uint64_t rows, uint64_t columns, uint64_t steps);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

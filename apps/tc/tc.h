@@ -10,10 +10,6 @@
 #include "graph/progress.h"
 #include "graph/step.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_tc_options {
 	/*
 	 * That the cache of the neighbours holds; 0: there is none. So many warps run that each has a few,
@@ -55,9 +51,5 @@ int gn_tc_reference(const struct gn_graph *g, uint64_t *triangles, struct gn_err
 
 /* gn_tc_verify - Returns 0 if the numbers are equal, else -GN_EBADMSG with a message that has both. */
 int gn_tc_verify(uint64_t got, uint64_t want, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

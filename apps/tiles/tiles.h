@@ -12,10 +12,6 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_TILES_SLOTS = 2 };
 
 /* The tiles of one array that are under way, one in each slot. */
@@ -62,9 +58,5 @@ int gn_tiles_run(struct simt_machine *machine, uint64_t count,
                  int (*work)(void *user, struct simt_stream *stream, unsigned slot, uint64_t tile,
                              struct gn_error *error),
                  void *user, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 #include "graph/graph.h"
 #include "pagerank/ranks.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct pagerank_result {
 	double seconds;                 /* of the iterations */
 	double moved;                   /* sum of the changes of all ranks in the last one */
@@ -32,9 +28,5 @@ uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes);
  */
 int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
                  struct pagerank_result *result);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #include "graph/graph.h"
 #include "sssp/reference.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sssp_result {
 	double seconds;
 	uint64_t rounds; /* how often the nodes met */
@@ -48,9 +44,5 @@ uint64_t sssp_heap(uint64_t vertices, uint32_t nodes);
  */
 int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
              struct sssp_result *result);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
