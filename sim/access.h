@@ -12,10 +12,6 @@
 #include <sim/op.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_slot;
 struct sim_l1;
 struct sim_link;
@@ -137,9 +133,5 @@ static inline uint32_t sim_granules(uint32_t words, uint64_t granularity)
 {
 	return (uint32_t)__builtin_popcount(sim_widen(words, granularity)) * 4 / (uint32_t)granularity;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_arena_block;
 
 /* Memory of zeroes is an empty one. */
@@ -24,9 +20,5 @@ void *sim_arena_take(struct sim_arena *a, size_t count, size_t bytes);
 
 /* sim_arena_free - all that was taken is gone. */
 void sim_arena_free(struct sim_arena *a);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

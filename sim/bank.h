@@ -11,10 +11,6 @@
 #include <sim/divide.h>
 #include <sim/mshr.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_gpu;
 
 /* What it has counted of its kind; counters of struct sim_stats. */
@@ -65,9 +61,5 @@ void sim_bank_run(struct sim_domain *m, struct sim_bank *b);
 
 /* sim_bank_fill - the line of an entry is there. */
 void sim_bank_fill(struct sim_domain *m, struct sim_bank *b, struct sim_mshr_entry *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

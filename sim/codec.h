@@ -13,10 +13,6 @@
 #include <sim/access.h>
 #include <sim/config.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_codec_buffer {
 	struct sim_event timer; /* first */
 	uint64_t due;           /* cycle of the time-out; of nobody while the buffer is empty */
@@ -41,9 +37,5 @@ void sim_codec_add(struct sim_domain *m, struct sim_access *a);
 
 /* sim_codec_left - a packet of that GPU has gone over its link: the next may be made. */
 void sim_codec_left(struct sim_domain *m, uint8_t gpu);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Values of keys that are words, in the order of the table. */
 enum sim_split { SIM_SPLIT_PARTITION, SIM_SPLIT_ROUND_ROBIN, SIM_SPLIT_GREEDY };
 enum sim_dram_page { SIM_DRAM_CLOSED, SIM_DRAM_OPEN };
@@ -124,9 +120,5 @@ int sim_config_optimize(struct sim_config *c, const char *preset, struct gn_erro
  * Returns 0 or -GN_EINVAL; error names the keys that do not fit together, and what would.
  */
 int sim_config_check(const struct sim_config *c, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

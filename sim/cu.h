@@ -16,10 +16,6 @@
 #include <sim/stats.h>
 #include <sim/wave.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_cu;
 struct sim_gpu;
 
@@ -102,9 +98,5 @@ uint64_t sim_cu_take(const struct sim_domain *m, uint64_t *free_at, uint64_t cyc
  */
 void sim_vmem_issue(struct sim_domain *m, struct sim_slot *s);
 void sim_cu_instruction_done(struct sim_domain *m, struct sim_slot *s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

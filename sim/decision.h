@@ -12,10 +12,6 @@
 
 #include <sim/access.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 
 enum sim_verdict { SIM_UNDECIDED, SIM_LOCAL, SIM_COALESCE, SIM_CACHE };
@@ -57,9 +53,5 @@ void sim_decide_window(struct sim_machine *m);
 void sim_decide_see(struct sim_domain *m, const struct sim_access *a);
 void sim_decide_hit(struct sim_domain *m, const struct sim_access *a);
 void sim_decide_touch(struct sim_domain *m, const struct sim_access *a, uint32_t words, bool comes);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

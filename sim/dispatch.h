@@ -5,10 +5,6 @@
 
 #include <sim/event.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_gpu;
 
 struct sim_part {
@@ -32,9 +28,5 @@ void sim_dispatch_begin(struct sim_domain *m, struct sim_gpu *g);
 
 /* sim_dispatch_done - a work-group of that GPU has ended. */
 void sim_dispatch_done(struct sim_domain *m, struct sim_gpu *g);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_divisor {
 	uint64_t by;
 	int32_t shift; /* negative: by is no power of two */
@@ -37,9 +33,5 @@ static inline uint64_t sim_remainder(const struct sim_divisor *d, uint64_t x)
 {
 	return d->shift >= 0 ? x & (d->by - 1) : x % d->by;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #include <sim/event.h>
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_dram;
 
 struct sim_dram_bank {
@@ -69,9 +65,5 @@ static inline bool sim_dram_has_room(const struct sim_dram *d, const struct sim_
 void sim_dram_read(struct sim_domain *m, struct sim_dram *d, uint64_t place, struct sim_event *done,
                    sim_event_fn *fire);
 void sim_dram_write(struct sim_domain *m, struct sim_dram *d, uint64_t place);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SIM_WHEEL = 1024 }; /* buckets */
 
 struct sim_domain;
@@ -86,9 +82,5 @@ uint64_t sim_clock_next(const struct sim_clock *c);
 
 /* sim_clock_run - what happens before the cycle `end`, which it is afterwards; or until *stop is not 0. */
 void sim_clock_run(struct sim_clock *c, struct sim_domain *m, const int *stop, uint64_t end);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #include <sim/access.h>
 #include <sim/config.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 
 /* Wanted: a walk waits for a move to be free; its owner's touches do not keep it. */
@@ -74,9 +70,5 @@ bool sim_griffin_touch(struct sim_domain *m, uint64_t page, uint8_t gpu, bool aw
  */
 enum sim_page_class sim_griffin_class(const struct sim_config *c, const struct sim_page_use *use,
                                       uint8_t home, uint8_t *to);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 #include <sim/mshr.h>
 #include <sim/tlb.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_cu;
 
 /* What an access looks at lies in one of the host's lines for each of its steps: entry, directory, TLB. */
@@ -50,9 +46,5 @@ void sim_l1_answer(struct sim_domain *m, struct sim_event *e);
 
 /* sim_l1_flush - it forgets its lines, but for those that are on their way, and its TLB all pages. */
 void sim_l1_flush(struct sim_domain *m, struct sim_l1 *l);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

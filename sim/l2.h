@@ -9,10 +9,6 @@
 #include <sim/bank.h>
 #include <sim/dram.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_l2 {
 	struct sim_bank *bank;
 	struct sim_dram *dram;
@@ -24,9 +20,5 @@ int sim_l2_init(struct sim_domain *m, struct sim_gpu *g);
 
 /* sim_l2_accept - an access arrives at the L2 of the GPU that holds its line (an event). */
 void sim_l2_accept(struct sim_domain *m, struct sim_event *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 #include <sim/stream.h>
 #include <simt/observe.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* One lane: what was seen and is not yet an instruction. */
 struct sim_lane {
 	struct simt__seen *seen;
@@ -42,9 +38,5 @@ void sim_lanes_see(struct sim_lanes *w, uint32_t lane, const struct simt__seen *
 /* sim_lanes_end - a lane does nothing more. When the last one has ended, code is complete. */
 void sim_lanes_end(struct sim_lanes *w, uint32_t lane);
 void sim_lanes_fini(struct sim_lanes *w);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

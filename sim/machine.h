@@ -21,10 +21,6 @@
 #include <sim/stats.h>
 #include <sim/wave.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 
 /* A direction of a link between a GPU or the IOMMU and a switch, or between switches. */
@@ -68,9 +64,5 @@ const struct sim_cu_stats *sim_machine_cu_stats(const struct sim_machine *m, uin
 
 /* sim_machine_link - direction k of a link. Returns 0, or -GN_ENOENT: there are not so many. */
 int sim_machine_link(struct sim_machine *m, uint32_t k, struct sim_link_stats *s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 #include <grapnel/error.h>
 #include <sim/op.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* How the pages of a buffer lie on GPUs. */
 enum sim_placement {
 	/* page by page, round robin over all buffers; the next buffer goes on where this one ended */
@@ -65,9 +61,5 @@ uint64_t sim_memory_pages(const struct sim_memory *memory);
 
 /* sim_memory_move - a page goes to another GPU (page migration). Its values stay where they are. */
 int sim_memory_move(struct sim_memory *memory, uint64_t address, uint32_t gpu);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,10 +15,6 @@
 #include <sim/config.h>
 #include <sim/griffin.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SIM_PAGE_LINES = SIM_PAGE_BYTES / SIM_LINE_BYTES };
 
 struct sim_walk;
@@ -70,9 +66,5 @@ bool sim_migrate_takes(struct sim_domain *m, struct sim_walk *w);
  */
 bool sim_migrate_page(struct sim_domain *m, uint64_t page, uint8_t to);
 void sim_migrate_drained(struct sim_domain *m, uint64_t page);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

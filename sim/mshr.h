@@ -12,10 +12,6 @@
 #include <sim/access.h>
 #include <sim/tags.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SIM_ALL_WORDS = 0xffff, SIM_MSHR_KINDS = 64 };
 
 struct sim_mshr_entry {
@@ -64,9 +60,5 @@ static inline bool sim_mshr_full(const struct sim_mshr *m)
 {
 	return m->used == m->size;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -19,10 +19,6 @@
 #include <sim/access.h>
 #include <sim/config.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 
 enum {
@@ -112,9 +108,5 @@ uint32_t sim_network_flits(const struct sim_network *n, uint64_t bytes);
  * empty.
  */
 void sim_network_settle(struct sim_network *n);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

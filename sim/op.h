@@ -11,10 +11,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	SIM_LANES = 64, /* of a wavefront */
 	SIM_LINE_BYTES = 64,
@@ -69,9 +65,5 @@ static inline uint32_t sim_line_words(const struct sim_line *l)
 	x = (x | x >> 12) & 0x000000ff000000ff;
 	return (uint32_t)(x | x >> 24) & 0xffff;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 
 #include <sim/config.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_overhead {
 	double area_um2, power_mw; /* of a GPU */
 	/* of all GPUs, for so many cycles of 1 ns in which no unit is switched off */
@@ -23,9 +19,5 @@ struct sim_overhead {
 };
 
 struct sim_overhead sim_overhead_of(const struct sim_config *config, uint64_t cycles);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -18,10 +18,6 @@
 #include <sim/trace.h>
 #include <sim/window.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * What one thread runs at a time: a GPU, or the core (switches, the IOMMU). Functions of parts get the domain
  * that they are in, as m. Only the core's turn (window.h) may look into another's.
@@ -100,9 +96,5 @@ int sim_held_check(const struct sim_machine *m, struct gn_error *why);
  */
 struct sim_access *sim_access_new(struct sim_domain *m);
 void sim_access_free(struct sim_domain *m, struct sim_access *a);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_pool;
 
 /* What member k does in a turn. */
@@ -26,9 +22,5 @@ void sim_pool_destroy(struct sim_pool *c);
  * sees afterwards.
  */
 void sim_pool_turn(struct sim_pool *c);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <sim/access.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * sim_rdma_enter - an access to a remote line has left L1: through the cache of remote data, or out (an
  * event).
@@ -32,9 +28,5 @@ void sim_rdma_reply(struct sim_domain *m, struct sim_access *a);
 
 /* sim_rdma_back - a reply, or a packet of replies, is at the GPU that asked (an event). */
 void sim_rdma_back(struct sim_domain *m, struct sim_event *e);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

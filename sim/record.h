@@ -15,10 +15,6 @@
 
 #include <grapnel/simt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Threads that it runs at once: 64 blocks of 128. */
 enum { SIM_RECORD_THREADS = 8192 };
 
@@ -36,9 +32,5 @@ int sim_record_open(struct simt_machine **machine, FILE *to, uint64_t seed, stru
  * Returns 0, or the first code that recording failed with: -GN_EIO, -GN_ENOMEM, -GN_EFBIG.
  */
 int sim_record_end(struct simt_machine *machine, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 
 #include <sim/bank.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_rc {
 	struct sim_bank *bank; /* NULL: the GPU has none */
 	uint32_t banks;
@@ -34,9 +30,5 @@ void sim_rc_written(struct sim_domain *m, struct sim_access *a); /* a line is wr
  * Returns whether there are more.
  */
 bool sim_rc_flush(struct sim_domain *m, struct sim_gpu *g);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_stats {
 	uint64_t kernel_cycles, launches, work_groups, wavefronts, wavefront_instructions, events;
 
@@ -82,9 +78,5 @@ uint64_t sim_stat_value(const struct sim_stats *s, uint32_t k);
  * Returns 0, or -GN_EBADMSG: error says which does not hold, and the counts.
  */
 int sim_stats_check(const struct sim_stats *s, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -25,10 +25,6 @@
 
 #include <sim/wave.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	SIM_STREAM_LANES = 32,      /* of a warp at most */
 	SIM_STREAM_MOST_WARPS = 16, /* of a block: wavefronts of a work-group */
@@ -102,9 +98,5 @@ int sim_stream_ended(const struct sim_stream *s);
  * Returns 1, or 0: there is none. What it borrows from the stream is good until the next one.
  */
 int sim_stream_next(struct sim_stream *s, uint64_t address, struct sim_launch *launch);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

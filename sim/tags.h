@@ -11,10 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SIM_CYCLE_BITS = 46 }; /* 19 hours of 1 GHz */
 #define SIM_NEVER ((UINT64_C(1) << SIM_CYCLE_BITS) - 1)
 
@@ -93,9 +89,5 @@ void sim_tags_put(struct sim_tags *t, struct sim_way *w, uint64_t line, uint64_t
 
 /* sim_tags_clear - every line is forgotten. */
 void sim_tags_clear(struct sim_tags *t);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

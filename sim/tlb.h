@@ -11,10 +11,6 @@
 #include <sim/config.h>
 #include <sim/divide.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_gpu;
 struct sim_tlb;
 
@@ -81,9 +77,5 @@ void sim_translate(struct sim_domain *m, struct sim_access *a);
 /* sim_walk_answer - the IOMMU answers a walk. sim_tlb_forget - all TLBs forget a page. */
 void sim_walk_answer(struct sim_domain *m, struct sim_walk *w);
 void sim_tlb_forget(struct sim_domain *m, uint64_t page);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

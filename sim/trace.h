@@ -13,10 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 struct sim_trace;
 struct sim_cu;
@@ -73,9 +69,5 @@ void sim_trace_window(struct sim_machine *m, uint64_t begin); /* one begins then
 int sim_trace_add_launch(struct sim_trace *t, const char *name, uint64_t begin, uint64_t end);
 /* A compute unit is empty: 0 or -GN_ENOMEM. Called by the thread that runs its GPU. */
 int sim_trace_add_busy(struct sim_trace *t, const struct sim_cu *cu, uint64_t now);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -31,10 +31,6 @@
 #include <sim/memory.h>
 #include <sim/op.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_wave;
 
 typedef void sim_kernel_fn(struct sim_wave *w, const void *arguments);
@@ -138,9 +134,5 @@ void sim_wave_soon(const struct sim_wave *w, const struct sim_op *last);
 
 /* sim_launch_groups - work-groups of a launch. */
 uint32_t sim_launch_groups(const struct sim_launch *launch);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

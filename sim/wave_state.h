@@ -10,10 +10,6 @@
 #include <sim/divide.h>
 #include <sim/wave.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum {
 	SIM__MOST_WAVES = 16, /* of a group */
 	/* Words for instructions: the longest one (its header and its lines), and some more, so that short
@@ -96,9 +92,5 @@ int sim__wave_resume(struct sim_wave *w);
 void sim__wave_stop(struct sim_wave *w);
 
 void sim__stacks_free(struct sim_waves *waves);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

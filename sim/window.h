@@ -20,10 +20,6 @@
 #include <sim/pool.h>
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct sim_machine;
 
 struct sim_windows {
@@ -45,9 +41,5 @@ void sim_windows_fini(struct sim_machine *m);
  * event, and stats are added up. Returns 0, or what the first domain of those that stopped ended with.
  */
 int sim_windows_run(struct sim_machine *m, struct gn_error *why);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

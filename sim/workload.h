@@ -8,10 +8,6 @@
 
 #include <sim/wave.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the user asks for. */
 struct sim_request {
 	const char *size; /* as --size says it; NULL: the workload's own */
@@ -52,9 +48,5 @@ struct sim_workload {
 /* sim_workload_find - by name; NULL: there is none. sim_workload_at - all of them; NULL behind the last. */
 const struct sim_workload *sim_workload_find(const char *name);
 const struct sim_workload *sim_workload_at(uint32_t k);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include <sim/workloads/support.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { SIM_POLYBENCH_GROUP = 256 };
 
 /* out += matrix * vector, or its transpose; out is set to 0 first. */
@@ -32,9 +28,5 @@ void sim_product_columns(struct sim_wave *w, const void *arguments);
 /* The same on the host, in out. */
 void sim_product_rows_reference(const struct sim_product *p, const float *vector, float *out);
 void sim_product_columns_reference(const struct sim_product *p, const float *vector, float *out);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 
 #include "graph/graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* One number of a size: its default, and what it may be. */
 struct sim_size {
 	const char *name;
@@ -149,9 +145,5 @@ static inline void sim_launch_row(struct sim_launch *l, const char *name, sim_ke
 extern const struct sim_workload sim__atax, sim__bfs, sim__bicg, sim__pr, sim__spmv, sim__km, sim__mm,
     sim__mm_right, sim__mt, sim__st, sim__bs, sim__sc, sim__aes, sim__fir, sim__add, sim__phases,
     sim__grapnel_bfs, sim__stream;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
