@@ -7,10 +7,6 @@
 
 #include <grapnel/nvmeq.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A queue pair as the controller knows it. */
 struct gn_nvmeq_attachment {
 	uint32_t *sq_doorbell, *cq_doorbell; /* registers, as the machine's threads reach them */
@@ -28,9 +24,5 @@ void gn_nvmeq_attach(struct gn_nvmeq *q, struct simt_machine *machine, const str
  * -GN_EACCES, -GN_ENODEV (no such namespace), -GN_ENOTSUP (opcode or field unknown), else -GN_EIO.
  */
 int gn_nvme_status_code(uint32_t status);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 
 #include <simt/engine.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Why the running thread stopped. */
 enum simt__stop { SIMT__AT_POINT, SIMT__RELAXED, SIMT__HELD };
 
@@ -58,9 +54,5 @@ struct simt__check *simt__random_new(uint64_t seed);
 /* Forget the threads of an abandoned launch. */
 void simt__random_reset(struct simt__check *check);
 void simt__random_free(struct simt__check *check);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 
 #include <simt/engine.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum simt__seen_kind {
 	SIMT__SEEN_BLOCK, /* a basic block begins */
 	SIMT__SEEN_LOAD,  /* also an atomic that changed nothing */
@@ -45,9 +41,5 @@ struct simt__observer {
 
 /* The observer of the lanes that this OS thread runs; NULL: none. */
 extern __thread struct simt__observer *simt__observer;
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 
 #include <store/nvme/drive.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn_drive_command - run one admin command.
  * @command  cid and PRPs are filled in here
@@ -58,9 +54,5 @@ int gn_drive_delete_pair(struct gn_drive *d, uint32_t id, struct gn_error *error
  */
 int gn_drive_abort(struct gn_drive *d, uint32_t queue, uint32_t cid, uint64_t timeout_ns, int *done,
                    struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

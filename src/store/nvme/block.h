@@ -7,10 +7,6 @@
 
 #include <store/nvme/drive.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Zero before open. */
 struct gn_block {
 	struct gn_drive *drive;
@@ -59,9 +55,5 @@ int gn_block_flush(struct gn_block *b, struct gn_error *error);
 /* gn_block_deallocate - the blocks' bytes are not needed any more (Dataset Management). -GN_EBUSY as a write.
  */
 int gn_block_deallocate(struct gn_block *b, uint64_t lba, uint64_t blocks, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include <store/nvme/vfio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn_container_open - open a device this way, and ask which addresses the IOMMU translates.
  * Sets v->container, group, device and ranges; on failure the caller closes what was opened. Returns 0,
@@ -19,9 +15,5 @@ int gn_container_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_err
 /* gn_container_map, gn_container_unmap - memory at a bus address. Returns 0 or a value of errno. */
 int gn_container_map(const struct gn_vfio *v, const void *memory, size_t bytes, uint64_t bus);
 void gn_container_unmap(const struct gn_vfio *v, size_t bytes, uint64_t bus);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

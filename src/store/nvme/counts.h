@@ -10,10 +10,6 @@
 #include <store/nvme/admin.h>
 #include <store/nvme/watch.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_counts {
 	struct gn_drive_log first, last; /* when the store was opened; when it was asked last */
 	int has_log;                     /* the drive tells, as far as we know */
@@ -28,9 +24,5 @@ void gn_counts_begin(struct gn_counts *c, struct gn_drive *d);
  */
 void gn_counts_get(struct gn_counts *c, const struct gn_block *b, const struct gn_watch *w,
                    struct gn_store_statistics *statistics);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 #include <grapnel/nvmeq.h>
 #include <store/nvme/registers.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Makes memory reachable by the controller. */
 struct gn_dma {
 	/* Sets *bus to the address by which the controller reaches page-aligned memory. */
@@ -132,9 +128,5 @@ void gn_drive_free_queue(struct gn_drive_queue *queue);
 
 /* gn_drive_doorbell - where the register of a queue is: of its tail (head 0) or its completions' head (1). */
 size_t gn_drive_doorbell(const struct gn_drive *d, uint32_t queue, unsigned head);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include <store/nvme/vfio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn_iommufd_device - the file of a device, such as /dev/vfio/devices/vfio0. Returns 0, or -GN_ENOTSUP: the
  * kernel has none for it, or has no /dev/iommu.
@@ -34,9 +30,5 @@ int gn_iommufd_open(struct gn_vfio *v, const struct gn_pci *pci, struct gn_error
 /* gn_iommufd_map, gn_iommufd_unmap - memory at a bus address. Returns 0 or a value of errno. */
 int gn_iommufd_map(const struct gn_vfio *v, const void *memory, size_t bytes, uint64_t bus);
 void gn_iommufd_unmap(const struct gn_vfio *v, size_t bytes, uint64_t bus);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <store/nvme/watch.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define GN_WATCH_BUSY_NS 200000u        /* between two looks while there is something to do */
 #define GN_WATCH_COLLECT_NS 5000000000u /* until all threads have given slots or doorbells back */
 
@@ -49,9 +45,5 @@ void gn_watch_leave(struct gn_watch *w);
 
 /* gn_watch_give_back - let the system have the device. Nothing moves without it. */
 void gn_watch_give_back(struct gn_watch *w);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 #include <store/nvme/admin.h>
 #include <store/nvme/vfio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_nvme_device {
 	struct gn_pci pci;
 	struct gn_vfio vfio;
@@ -22,9 +18,5 @@ struct gn_nvme_device {
  */
 int gn_nvme_device_open(struct gn_nvme_device *device, const char *address, struct gn_error *error);
 void gn_nvme_device_close(struct gn_nvme_device *device);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

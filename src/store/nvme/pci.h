@@ -7,10 +7,6 @@
 
 #include <grapnel/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_PCI_ADDRESS = 16, GN_PCI_MOST = 64 };
 
 /* A function of a PCI device. */
@@ -43,9 +39,5 @@ int gn_pci_used(const struct gn_pci *pci, struct gn_error *error);
  */
 int gn_pci_bind(const struct gn_pci *pci, struct gn_error *error);
 int gn_pci_unbind(const struct gn_pci *pci, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include <grapnel/nvmeq.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * gn_nvmeq_hold_doorbells - keep all other threads from ringing the doorbells, for a controller that is being
  * stopped. Waits for a thread that rings one at this moment. gn_nvmeq_renew_all gives the doorbells back.
@@ -46,9 +42,5 @@ void gn_nvmeq_answer(struct gn_nvmeq *q, uint32_t *tail, uint32_t *answered, uin
  * Returns 0, or -GN_ETIMEDOUT: a thread that looks for completions does not end; nothing has changed.
  */
 int gn_nvmeq_renew_all(struct gn_nvmeq *q, uint64_t deadline);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 #include <store/nvme/drive.h>
 #include <store/nvme/pci.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_VFIO_RANGES = 16 };
 
 /* Bus addresses that the IOMMU translates, both ends included. */
@@ -57,9 +53,5 @@ int gn_vfio_wanted(struct gn_vfio *v);
  * Returns 0 or -GN_ENOMEM; then nothing was given back, and the caller may try again.
  */
 int gn_vfio_release(struct gn_vfio *v);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -24,10 +24,6 @@
 
 #include <store/nvme/block.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the thread knows of a queue pair. */
 struct gn_watched {
 	uint32_t tail;      /* where it writes the next completion */
@@ -71,9 +67,5 @@ int gn_watch_start(struct gn_watch *w, struct simt_machine *machine, struct gn_e
 
 /* gn_watch_stop - end the thread; before the queue pairs are freed. */
 void gn_watch_stop(struct gn_watch *w);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

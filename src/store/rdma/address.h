@@ -8,10 +8,6 @@
 #include <grapnel/error.h>
 #include <store/rdma/hello.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_RDMA_HOST = 256, GN_RDMA_PORT = 7474 };
 
 struct gn_rdma_address {
@@ -26,9 +22,5 @@ struct gn_rdma_address {
  * Returns 0 or -GN_EINVAL; the message shows what such a URI looks like.
  */
 int gn_rdma_address_parse(struct gn_rdma_address *address, const char *path, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 
 #include <store/rdma/engine.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_CONTROL_BUFFER = 1 << 20, GN_CONTROL_NOTES = 4 };
 
 struct gn_control {
@@ -67,9 +63,5 @@ int gn_control_insist(struct gn_control *control, uint8_t opcode, uint64_t offse
  */
 int gn_control_prepare(struct gn_link *link);
 void gn_control_hear(struct gn_link *link);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 
 #include <store/rdma/direct.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_DIRECT_MAPS = 5 };
 
 /* Pages that the machine reaches. */
@@ -43,9 +39,5 @@ int gn_direct_open(struct gn_direct_queue *queue, struct simt_machine *machine, 
 
 /* gn_direct_close - kernels do not use it any more. The queue pair stays. */
 void gn_direct_close(struct gn_direct_queue *queue);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,10 +13,6 @@
 #include <store/controller/engine.h>
 #include <store/rdma/link.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The most work requests of one chain. */
 enum { GN_RDMA_CHAIN = 64 };
 
@@ -83,9 +79,5 @@ uint32_t gn_rdma_status(enum ibv_wc_status status);
 void gn_rdma_engine_start(struct gn_engine *engine, struct gn_request *r);
 void gn_rdma_engine_turn(struct gn_engine *engine, uint64_t wait_ns);
 void gn_rdma_engine_close(struct gn_engine *engine);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 #include <store/host/region.h>
 #include <store/rdma/hello.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_export {
 	char name[GN_HELLO_NAME + 1];
 	char *path; /* NULL: memory */
@@ -36,9 +32,5 @@ int gn_export_open(struct gn_export *export_, const char *text, int read_only, s
 int gn_export_flush(struct gn_export *export_, struct gn_error *error);
 
 void gn_export_close(struct gn_export *export_);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

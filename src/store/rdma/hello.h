@@ -15,10 +15,6 @@
 
 #include <grapnel/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_HELLO_NAME = 32, GN_HELLO_TEXT = 128, GN_HELLO_VERSION = 1 };
 enum { GN_HELLO_REQUEST_BYTES = 56, GN_HELLO_ANSWER_BYTES = 40, GN_HELLO_REFUSAL_BYTES = 8 + GN_HELLO_TEXT };
 
@@ -80,9 +76,5 @@ struct gn_hello_note {
 void gn_hello_put_note(uint8_t *data, const struct gn_hello_note *note);
 /* Returns 0 or -GN_EBADMSG. */
 int gn_hello_get_note(const void *data, size_t bytes, struct gn_hello_note *note);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,10 +9,6 @@
 
 #include <store/rdma/engine.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_KEEPER_ENGINES = 32 };
 
 struct gn_keeper {
@@ -32,9 +28,5 @@ int gn_keeper_start(struct gn_keeper *keeper, struct gn_error *error);
 /* gn_keeper_stop - end an attempt to connect that is under way, and the thread. Nothing if it was not
  * started. */
 void gn_keeper_stop(struct gn_keeper *keeper);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

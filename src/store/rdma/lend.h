@@ -11,10 +11,6 @@
 
 #include <store/rdma/server.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_LEND_DEVICES = 16, GN_LEND_NOTES = 4 };
 
 /* An RDMA device, with the regions registered. */
@@ -117,9 +113,5 @@ enum gn_flush_state gn_server_waiting(const struct gn_server *s);
 
 /* gn_server_still_working - tell those who wait that their flush goes on. */
 void gn_server_still_working(struct gn_server *s);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -23,10 +23,6 @@
 
 #include <store/rdma/address.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The server of a store and what the links to it share. */
 struct gn_peer {
 	struct gn_rdma_address address;
@@ -145,9 +141,5 @@ void gn_link_fini(struct gn_link *link);
 
 /* gn_link_watch - take the connection manager's news, without waiting; break the link if it is lost. */
 void gn_link_watch(struct gn_link *link);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

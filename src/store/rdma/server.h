@@ -11,10 +11,6 @@
 
 #include <store/rdma/export.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_SERVER_EXPORTS = 64, GN_SERVER_CONNECTIONS = 4096 };
 
 /* 0: built without libibverbs and librdmacm; then store and server refuse to open. */
@@ -43,9 +39,5 @@ int gn_server_run(struct gn_server *server, int stop, struct gn_error *error);
 
 /* gn_server_close - end the connections. Then flush the exports: nobody writes to them any more. */
 void gn_server_close(struct gn_server *server);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,10 +8,6 @@
 #include <grapnel/store.h>
 #include <store/set/list.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct gn_stripe_settings {
 	uint64_t unit; /* bytes that lie together on a member, a power of two */
 	uint64_t size; /* bytes that are used of each member; 0: all */
@@ -29,9 +25,5 @@ int gn_stripe_settings_make(struct gn_stripe_settings *s, const struct gn_list *
  */
 int gn_stripe_shape(struct gn_store_view *view, const struct gn_stripe_settings *s, const char *const *name,
                     const uint64_t *capacity, unsigned members, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
