@@ -14,6 +14,11 @@ fail() {
   exit 1
 }
 
+# few FEW ALL - FEW where few cases are asked for (tests/unit/unit.h), as by the quick check, else ALL.
+few() {
+  if [ -n "${GN_TEST_FEW:-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 # ---- what is refused: call refusals, then refuses ----
 
 # refusals JOB FILE - of a job of grapnel, or of any ('') of which the command is given; with --out FILE, or without it ('').

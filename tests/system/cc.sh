@@ -36,7 +36,7 @@ components() {
   cmp sv.bin afforest.bin
 }
 
-for graph in path star spokes isolated two loops single edgeless kron urand; do
+for graph in $(few "star isolated kron" "path star spokes isolated two loops single edgeless kron urand"); do
   for width in 1 32; do
     components "$graph.gng" --store file --warp-width "$width" --page 512 --cache 2K
   done
@@ -46,7 +46,7 @@ for graph in path star spokes isolated two loops single edgeless kron urand; do
 done
 components two.el --undirected --store file
 echo "$runs runs agree"
-[ "$runs" -ge 100 ]
+[ "$runs" -ge "$(few 30 100)" ]
 
 # What is written: the least vertex of each component, four bytes, the least first.
 components two.gng

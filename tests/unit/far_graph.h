@@ -94,7 +94,7 @@ static const struct far_way far_ways[] = {
     {1, 512, 0, 0}, {32, 512, 1, 0}, {32, 512, 0, 0},  {1, 512, 1, 0}, {32, 4096, 0, 0}, {8, 1024, 0, 0},
     {1, 0, 0, 0},   {32, 0, 0, 0},   {32, 512, 0, 64}, {1, 512, 0, 4}, {32, 0, 1, 1024}, {8, 512, 0, 128}};
 
-enum { FAR_WAYS = few_or_all(2, sizeof far_ways / sizeof *far_ways) };
+#define FAR_WAYS few_drawn(2, sizeof far_ways / sizeof *far_ways)
 
 /*
  * Under the address sanitizer a graph is read in every third way, and the next graph in other ones: what that
@@ -118,7 +118,7 @@ static inline unsigned far_turn(void)
 enum { FAR_STAR = 2100 };
 
 /* Of n rounds over random graphs, those to run. */
-#define FAR_ROUNDS(n) few_or_all(((n) + 3) / 4, n)
+#define FAR_ROUNDS(n) few_drawn(((n) + 3) / 4, n)
 
 struct far_graph {
 	struct simt_machine *machine;

@@ -24,7 +24,7 @@ static void check(const uint32_t *sources, uint32_t count, const float *want)
 	build_rows(&g);
 	far_must(gn_bc_reference(&g, &o, score, &far_error));
 	far_must(gn_bc_verify(score, want, g.vertices, &far_error));
-	for (unsigned k = 0; k < few_or_all(2, sizeof ways / sizeof *ways); k++) {
+	for (unsigned k = 0; k < few_drawn(2, sizeof ways / sizeof *ways); k++) {
 		struct gn_bc_result result;
 		struct far_graph f;
 

@@ -51,7 +51,7 @@ static const struct far_way ways[] = {{1, 512, 0, 0},   {32, 512, 1, 0},  {32, 5
                                       {8, 4096, 0, 0},  {1, 0, 0, 0},     {32, 0, 1, 0},   {32, 512, 0, 64},
                                       {1, 512, 1, 128}, {32, 0, 0, 1024}, {8, 512, 0, 4}};
 
-enum { WAYS = few_or_all(2, sizeof ways / sizeof *ways) };
+#define WAYS few_drawn(2, sizeof ways / sizeof *ways)
 
 /* Both algorithms, however the graph is reached. Returns the steps bottom-up of all. */
 static uint32_t check_graph(const struct gn_graph *g, uint64_t source)
@@ -210,7 +210,7 @@ static void it_reads_and_moves_less_of_a_kronecker_graph(void **state)
 	(void)state;
 	memset(&o, 0, sizeof o);
 	o.kind = GN_GENERATOR_KRON;
-	o.scale = few_or_all(10, 12);
+	o.scale = few_drawn(10, 12);
 	o.degree = 16;
 	o.seed = 1;
 	o.undirected = true;

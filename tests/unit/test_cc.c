@@ -51,7 +51,7 @@ static void check_as(const struct gn_graph *g, const uint32_t *want, int both_di
 {
 	uint32_t *label = (uint32_t *)malloc(g->vertices * sizeof *label);
 
-	for (unsigned k = far_turn() % FAR_STEP; k < few_or_all(6, 16); k += FAR_STEP) {
+	for (unsigned k = far_turn() % FAR_STEP; k < few_drawn(6, 16); k += FAR_STEP) {
 		const struct gn_cc_options o = {k & 1 ? GN_CC_SV : GN_CC_AFFOREST, both_directions};
 		struct gn_cc_result result;
 		struct far_graph f;
@@ -82,7 +82,7 @@ static void check(int both_directions)
 	by_force(want);
 	gn_cc_reference(&g, reference);
 	assert_memory_equal(reference, want, g.vertices * sizeof *want);
-	for (int said = few_or_all(both_directions, 0); said <= both_directions; said++)
+	for (int said = few_drawn(both_directions, 0); said <= both_directions; said++)
 		check_as(&g, want, said);
 	gn_graph_fini(&g);
 	free(want);

@@ -367,7 +367,7 @@ static void a_star(void **state)
 
 static void a_path(void **state)
 {
-	const uint32_t length = getenv("GN_TEST_FEW") ? 40 : 2000;
+	const uint32_t length = getenv("GN_TEST_VALGRIND") ? 40 : 2000;
 
 	(void)state;
 	begin_list(length, GN_WEIGHT_NONE);

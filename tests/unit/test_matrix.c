@@ -16,10 +16,9 @@
 
 /* ---- a matrix behind a cache ---- */
 
-enum {
-	WAYS = few_or_all(2, sizeof ways / sizeof *ways),
-	BEFORE = 48
-}; /* bytes in front of the matrix: no page begins with it */
+#define WAYS few_drawn(2, sizeof ways / sizeof *ways)
+
+enum { BEFORE = 48 }; /* bytes in front of the matrix: no page begins with it */
 
 struct far {
 	struct far_base base;
@@ -183,7 +182,7 @@ static void check(struct plain *p)
 {
 	by_force(p, p->u);
 	for (unsigned k = 0; k < WAYS; k++) {
-		for (int wants = few_or_all(3, 1); wants <= 3; wants++)
+		for (int wants = few_drawn(3, 1); wants <= 3; wants++)
 			check_products(p, &ways[k], 1, wants);
 		check_products(p, &ways[k], 2, 3);
 		check_atax(p, &ways[k]);
@@ -235,7 +234,7 @@ static void odd_sizes_equal_plain_loops(void **state)
 	                                    {1000, 3}, {64, 1024}, {4097, 16}};
 
 	(void)state;
-	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k += few_or_all(3, 1)) {
+	for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k += few_drawn(3, 1)) {
 		struct plain p;
 
 		plain_open(&p, sizes[k][0], sizes[k][1]);

@@ -116,7 +116,7 @@ static void assert_close(const struct shape *s, const char *what, double modelle
 static void nodes_send_as_the_model_says(void **state)
 {
 	(void)state;
-	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k += few_or_all(4, 1)) {
+	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k += few_drawn(4, 1)) {
 		const struct shape *s = &shapes[k];
 		const struct gn_net_statistics is = measure(s);
 		const struct net_model m = model_of(s, is.sent);

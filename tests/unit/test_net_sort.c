@@ -475,7 +475,7 @@ static void threads_are_served_in_order(void **state)
 	                                    {5, 1, 0, 1, 4, 0, SIMT_FAIR, 0, NULL}};
 
 	(void)state;
-	for (size_t k = 0; k < few_or_all(2, sizeof talks / sizeof *talks); k++)
+	for (size_t k = 0; k < few_drawn(2, sizeof talks / sizeof *talks); k++)
 		run_talk(&talks[k]);
 }
 

@@ -56,7 +56,7 @@ static void check(int both_directions)
 	struct gn_graph g;
 
 	build_rows(&g);
-	if (few_or_all(0, 1))
+	if (few_drawn(0, 1))
 		check_graph(&g, both_directions, 0, FAR_WAYS);
 	check_graph(&g, both_directions, 0.01, 2); /* when to stop is the host's matter */
 	gn_graph_fini(&g);

@@ -135,7 +135,8 @@ static struct simt_machine *open_machine(unsigned warp_width, unsigned threads)
 static const unsigned widths[] = {1, 8, 32};
 
 /* EACH: of the sizes and bits, one of so many is run. */
-enum { WIDTHS = few_or_all(2, sizeof widths / sizeof *widths), EACH = few_or_all(11, 1) };
+#define WIDTHS few_drawn(2, sizeof widths / sizeof *widths)
+#define EACH few_drawn(11, 1)
 
 static void sizes_around_warps_tiles_and_parts(void **state)
 {

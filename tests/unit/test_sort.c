@@ -24,7 +24,8 @@ static const struct sort_way sort_ways[] = {{1, 512, 16},   {8, 512, 16},  {32, 
                                             {8, 512, 4096}, {1, 4096, 16}, {1, 0, 0},     {32, 0, 0}};
 
 /* EACH: of the sizes and kinds, one of so many is run. */
-enum { WAYS = few_or_all(2, sizeof sort_ways / sizeof *sort_ways), EACH = few_or_all(5, 1) };
+#define WAYS few_drawn(2, sizeof sort_ways / sizeof *sort_ways)
+#define EACH few_drawn(5u, 1u)
 
 struct far {
 	struct far_base base;

@@ -29,17 +29,19 @@ extern "C" {
 #define few_or_all(few, all) (all)
 #endif
 
-/* The same for cases that only chance tells apart; few also under valgrind, which asks for them. No constant.
+/*
+ * The same for cases that only chance tells apart, and for those that take most of a program's time: few also
+ * where they are asked for, as under valgrind and by the quick check. No constant.
  */
 #define few_drawn(few, all) (getenv("GN_TEST_FEW") ? (few) : few_or_all(few, all))
 
 /*
- * For main: under valgrind, which asks for few, only the cases whose name matches run, for a program whose
- * other cases take minutes there.
+ * For main: under valgrind only the cases whose name matches run, for a program whose other cases take
+ * minutes there.
  */
 static inline void few_cases(const char *pattern)
 {
-	if (getenv("GN_TEST_FEW"))
+	if (getenv("GN_TEST_VALGRIND"))
 		cmocka_set_test_filter(pattern);
 }
 
