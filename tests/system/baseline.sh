@@ -3,11 +3,8 @@
 # baseline is refused. Usage: baseline.sh GRAPNEL SCRATCH-FOLDER
 set -eu
 grapnel=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-TMPDIR=$PWD
-export TMPDIR
+# shellcheck disable=SC1091 # it is looked at by itself
+. "$(dirname "$0")/begin.sh"
 
 "$grapnel" gen kron --scale 9 --undirected kron.gng >/dev/null
 awk 'BEGIN { for (v = 0; v < 900; v++) print v, (v * 7 + 1) % 900, v % 13 + 1 }' >ring.wel
@@ -41,7 +38,7 @@ alike() {
 }
 
 for baseline in incore zerocopy managed; do
-  for graph in kron.gng ring.gng ring.wel small.el edgeless.el; do
+  for graph in $(few "kron.gng edgeless.el" "kron.gng ring.gng ring.wel small.el edgeless.el"); do
     alike "$baseline" bfs "$graph" --source 0 --warp-width 8
     alike "$baseline" cc "$graph"
     alike "$baseline" sssp "$graph" --source 1
@@ -56,7 +53,7 @@ for baseline in incore zerocopy managed; do
 done
 
 for baseline in incore zerocopy managed tiled; do
-  for width in 1 32; do
+  for width in $(few 32 "1 32"); do
     alike "$baseline" add --data 1M --warp-width "$width"
     alike "$baseline" add --data 36K --warp-width "$width"
     for size in '70 --columns 300' '1 --columns 5' '2 --columns 2' '33 --columns 4100'; do
@@ -73,6 +70,7 @@ for baseline in incore zerocopy managed tiled; do
   done
 done
 echo "$runs runs agree"
+[ "$runs" -ge "$(few 126 255)" ]
 
 # On cpu the input of managed is the mapped file; that of the others is in memory when the time begins.
 for job in 'bfs kron.gng --source 0' 'mvt matrix.bin --rows 80 --columns 150' 'query taxis.gnt --sum total'; do
