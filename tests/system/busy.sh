@@ -21,13 +21,14 @@ build=${BUILD:-build/release}
 
 running=
 stop() {
-  for loop in $running; do kill "$loop" 2>/dev/null || true; done
+  for process in $running; do kill "$process" 2>/dev/null || true; done
+  wait
 }
 trap stop EXIT
 trap 'exit 1' INT TERM HUP
 k=0
 while [ "$k" -lt "$loops" ]; do
-  (while :; do :; done) &
+  (while kill -0 $$ 2>/dev/null; do :; done) & # they end even where this script is killed
   running="$running $!"
   k=$((k + 1))
 done
@@ -36,7 +37,11 @@ bad=0
 k=0
 while [ "$k" -lt "$times" ]; do
   k=$((k + 1))
-  ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(getconf _NPROCESSORS_ONLN)" "$@" >"$build/busy.log" 2>&1 || {
+  # A shell heeds a signal while it waits, not while it runs a command.
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(getconf _NPROCESSORS_ONLN)" "$@" >"$build/busy.log" 2>&1 &
+  tests=$!
+  running="$running $tests"
+  wait "$tests" || {
     bad=$((bad + 1))
     cat "$build/busy.log"
   }
