@@ -48,13 +48,13 @@ def down(slab, slot, missed, h, y, mask, value, H: tl.constexpr, I: tl.constexpr
 
 
 @triton.jit
-def combine(x, y, share, pairs_of_token, H: tl.constexpr):
+def combine(x, y, share, PAIRS: tl.constexpr, H: tl.constexpr):
     """x = x + the experts' outputs by their shares, scaled to a mean square of 1."""
     token = tl.program_id(0)
     cols = tl.arange(0, H)
     total = tl.load(x + token * H + cols).to(tl.float32)
-    for k in range(pairs_of_token):
-        pair = token * pairs_of_token + k
+    for k in range(PAIRS):
+        pair = token * PAIRS + k
         total += tl.load(share + pair) * tl.load(y + pair * H + cols)
     total = total / tl.sqrt(tl.sum(total * total, axis=0) / H + 1e-6)
     tl.store(x + token * H + cols, total.to(tl.bfloat16))
