@@ -11,6 +11,10 @@
 #include <grapnel/store.h>
 #include <store/settings.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gn_store_ops;
 struct gn_list;
 
@@ -93,5 +97,9 @@ int gn_store_resync_beside(struct gn_store *store, uint32_t k, const struct gn_s
  * gn_store_code - the library's code for a positive errno value; -GN_EIO for one without a code of its own.
  */
 int gn_store_code(int error_number);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
