@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers and shared memory; waits between blocks and on host threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 
-#include <grapnel/simt.h>
-
-static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule)
-{
-	struct simt_options config = {"cpu", threads, width, schedule, 3};
-	struct simt_machine *machine;
-	struct gn_error error;
-
-	if (simt_open(&machine, &config, &error))
-		fail_msg("%s", error.text);
-	return machine;
-}
+#include "test_simt_support.h"
 
 /* Sum of the thread numbers of each block by a tree in shared memory. */
 struct reduction {
@@ -67,7 +50,8 @@ static void blocks_reduce(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < 8; k++) {
-		struct simt_machine *machine = open_cpu(2, widths[k % 4], k < 4 ? SIMT_FAIR : SIMT_RANDOM);
+		struct simt_machine *machine =
+		    open_scheduled(2, widths[k % 4], k < 4 ? SIMT_FAIR : SIMT_RANDOM, 3);
 
 		check_reduction(machine, 5, 1, 1);
 		check_reduction(machine, 20, 64, 64);
@@ -98,7 +82,7 @@ SIMT_KERNEL(leave_late, struct latecomer)
 
 static void ended_threads_do_not_count(void **state)
 {
-	struct simt_machine *machine = open_cpu(1, 1, SIMT_FAIR);
+	struct simt_machine *machine = open_cpu(1, 1);
 	uint32_t passed = 0;
 	struct latecomer a = {&passed};
 	struct simt_grid grid = {3, 50, 0};
@@ -142,7 +126,7 @@ static void blocks_hand_values_over(void **state)
 {
 	(void)state;
 	for (unsigned workers = 1; workers <= 3; workers++) {
-		struct simt_machine *machine = open_cpu(workers, 1, SIMT_FAIR);
+		struct simt_machine *machine = open_cpu(workers, 1);
 		uint32_t *word = (uint32_t *)simt_alloc(machine, 1 << 20, SIMT_PINNED), sum = 0;
 		struct channel a = {word, &sum, 100};
 		struct simt_grid grid = {200, 1, 0};
@@ -195,7 +179,7 @@ static void host_threads_answer(void **state)
 {
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
-		struct simt_machine *machine = open_cpu(2, 1, schedule ? SIMT_RANDOM : SIMT_FAIR);
+		struct simt_machine *machine = open_scheduled(2, 1, schedule ? SIMT_RANDOM : SIMT_FAIR, 3);
 		uint32_t *memory = (uint32_t *)simt_alloc(machine, 2 * ASKERS * 4, SIMT_PINNED);
 		struct desk a = {memory, memory + ASKERS};
 		struct simt_grid grid = {ASKERS / 20, 20, 0};
@@ -232,7 +216,7 @@ static void copies_arrive(void **state)
 {
 	(void)state;
 	for (unsigned width = 1; width <= 32; width *= 32) {
-		struct simt_machine *machine = open_cpu(2, width, SIMT_FAIR);
+		struct simt_machine *machine = open_cpu(2, width);
 		unsigned char *from = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_PINNED);
 		unsigned char *to = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_DEVICE);
 		struct copying a = {to, from};

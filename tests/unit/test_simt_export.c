@@ -1,37 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of one process that another has too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <grapnel/simt.h>
+#include "test_simt_support.h"
 
 enum { WORDS = 1 << 19 }; /* 4 MiB: with room for a huge page, which moves where the memory begins */
 
 static struct simt_machine *machine;
 static const char *program; /* this one */
 
-static struct simt_machine *open_cpu(void)
-{
-	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
-	struct simt_machine *m;
-	struct gn_error error;
-
-	if (simt_open(&m, &config, &error))
-		fail_msg("%s", error.text);
-	return m;
-}
-
 static int set_up(void **state)
 {
 	(void)state;
-	machine = open_cpu();
+	machine = open_cpu(1, 1);
 	return 0;
 }
 
@@ -54,7 +37,7 @@ static uint64_t *export_words(struct simt_exported *exported)
 /* The other process: this program, which hears on its standard input of what. Returns 0 if all went well. */
 static int add_there(void)
 {
-	struct simt_machine *m = open_cpu();
+	struct simt_machine *m = open_cpu(1, 1);
 	struct simt_exported exported;
 	void *memory = NULL;
 	uint64_t *word;

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A grid's threads know who they are, run once each, and wait for each other across blocks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <grapnel/simt.h>
-
-static struct simt_machine *open_cpu(unsigned threads, unsigned width)
-{
-	struct simt_options config = {"cpu", threads, width, SIMT_FAIR, 0};
-	struct simt_machine *machine;
-	struct gn_error error;
-
-	if (simt_open(&machine, &config, &error))
-		fail_msg("%s", error.text);
-	return machine;
-}
+#include "test_simt_support.h"
 
 struct identity {
 	uint32_t *visits; /* one a thread of the grid */

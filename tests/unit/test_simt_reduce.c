@@ -3,13 +3,9 @@
  * Reductions of many threads on few elements come to what one thread after the other gives, whatever the
  * width and the scope.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <grapnel/detail/change.h>
+
+#include "test_simt_support.h"
 
 enum { BLOCKS = 8, BLOCK_THREADS = 64, EACH = 16, ELEMENTS = 3, WAYS = 4 };
 
@@ -112,15 +108,11 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 
 	(void)state;
 	for (unsigned threads = 1; threads <= 4; threads++) {
-		const struct simt_options config = {"cpu", threads, 8, SIMT_FAIR, 0};
 		const struct simt_grid grid = {BLOCKS, BLOCK_THREADS, 0};
 		uint32_t refused = 0;
 		const struct reduce_args a = {element, &refused};
-		struct simt_machine *machine;
-		struct gn_error error;
+		struct simt_machine *machine = open_cpu(threads, 8);
 
-		if (simt_open(&machine, &config, &error))
-			fail_msg("%s", error.text);
 		for (uint32_t k = 0; k < sizeof element / sizeof *element; k++)
 			element[k] = first_value(k / ELEMENTS % (GN_XOR + 1));
 		assert_int_equal(simt_launch(machine, &reduce_all_kernel, grid, &a), 0);
@@ -166,15 +158,11 @@ static void doubles_are_added(void **state)
 {
 	(void)state;
 	for (unsigned threads = 1; threads <= 4; threads++) {
-		const struct simt_options config = {"cpu", threads, 8, SIMT_FAIR, 0};
 		const struct simt_grid grid = {BLOCKS, BLOCK_THREADS, 0};
 		double sum[ELEMENTS] = {0};
 		const struct real_args a = {sum};
-		struct simt_machine *machine;
-		struct gn_error error;
+		struct simt_machine *machine = open_cpu(threads, 8);
 
-		if (simt_open(&machine, &config, &error))
-			fail_msg("%s", error.text);
 		assert_int_equal(simt_launch(machine, &add_reals_kernel, grid, &a), 0);
 		assert_int_equal(simt_wait(machine), 0);
 		for (uint32_t k = 0; k < ELEMENTS; k++)

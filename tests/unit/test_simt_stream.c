@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of the cpu machine: each in order, several at the same time, waited for and failing one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 
-#include <grapnel/simt.h>
+#include "test_simt_support.h"
 
 enum { STREAMS = 3, LAUNCHES = 40 };
-
-static struct simt_machine *open_cpu(unsigned threads, unsigned width)
-{
-	struct simt_options config = {"cpu", threads, width, SIMT_FAIR, 0};
-	struct simt_machine *machine;
-	struct gn_error error;
-
-	if (simt_open(&machine, &config, &error))
-		fail_msg("%s", error.text);
-	return machine;
-}
 
 static struct simt_stream *new_stream(struct simt_machine *machine)
 {

@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives against a straightforward oracle: any width, partial masks, divergence, nested divergence. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include <grapnel/simt.h>
+#include "test_simt_support.h"
 
 static const unsigned widths[] = {1, 2, 4, 8, 16, 32};
-
-static struct simt_machine *open_cpu(unsigned threads, unsigned width, enum simt_schedule schedule,
-                                     uint64_t seed)
-{
-	struct simt_options config = {"cpu", threads, width, schedule, seed};
-	struct simt_machine *machine;
-	struct gn_error error;
-
-	if (simt_open(&machine, &config, &error))
-		fail_msg("%s", error.text);
-	return machine;
-}
 
 /* A number that looks random but that everybody can work out. */
 SIMT_FN uint64_t mix(uint64_t a, uint64_t b)
@@ -123,7 +105,7 @@ static void collectives_agree_with_the_oracle(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
-		struct simt_machine *machine = open_cpu(2, widths[k], SIMT_FAIR, 0);
+		struct simt_machine *machine = open_cpu(2, widths[k]);
 
 		run_collect(machine, 3, 32, 40);
 		run_collect(machine, 2, 77, 20);
@@ -136,7 +118,7 @@ static void collectives_agree_under_random_schedules(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct simt_machine *machine = open_cpu(1, widths[seed % 6], SIMT_RANDOM, seed);
+		struct simt_machine *machine = open_scheduled(1, widths[seed % 6], SIMT_RANDOM, seed);
 
 		run_collect(machine, 2, 40, 5);
 		simt_close(machine);
@@ -202,12 +184,12 @@ static void groups_diverge_and_meet(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
-		struct simt_machine *machine = open_cpu(2, widths[k], SIMT_FAIR, 0);
+		struct simt_machine *machine = open_cpu(2, widths[k]);
 
 		run_diverge(machine, 3, 32);
 		run_diverge(machine, 5, 100);
 		simt_close(machine);
-		machine = open_cpu(1, widths[k], SIMT_RANDOM, k);
+		machine = open_scheduled(1, widths[k], SIMT_RANDOM, k);
 		run_diverge(machine, 2, 64);
 		simt_close(machine);
 	}
@@ -234,7 +216,7 @@ SIMT_KERNEL(converge, struct convergence)
 
 static void lanes_converge_behind_a_branch(void **state)
 {
-	struct simt_machine *machine = open_cpu(1, 8, SIMT_FAIR, 0);
+	struct simt_machine *machine = open_cpu(1, 8);
 	uint32_t masks[3][8] = {{0}};
 	struct convergence a = {masks[0], masks[1], masks[2]};
 	struct simt_grid grid = {1, 8, 0};
@@ -328,7 +310,7 @@ static void runs_of_many_lanes_are_copied(void **state)
 
 	(void)state;
 	for (unsigned w = 0; w < sizeof widths / sizeof *widths; w++) {
-		struct simt_machine *machine = open_cpu(2, widths[w], SIMT_FAIR, 0);
+		struct simt_machine *machine = open_cpu(2, widths[w]);
 		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_PINNED);
 		uint32_t wrong = 0;
 		struct copy_args a = {room, room + WARPS * ROOM, 12, &wrong};
@@ -365,7 +347,7 @@ SIMT_KERNEL(meet_until_told, struct endless)
 
 static void meetings_leave_others_their_turn(void **state)
 {
-	struct simt_machine *machine = open_cpu(1, 8, SIMT_FAIR, 0);
+	struct simt_machine *machine = open_cpu(1, 8);
 	uint32_t flag = 0;
 	struct endless a = {&flag};
 	struct simt_grid grid = {2, 8, 0};
@@ -434,7 +416,7 @@ static void broken_contracts_are_told(void **state)
 
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
-		struct simt_machine *machine = open_cpu(2, 8, schedule ? SIMT_RANDOM : SIMT_FAIR, 1);
+		struct simt_machine *machine = open_scheduled(2, 8, schedule ? SIMT_RANDOM : SIMT_FAIR, 1);
 
 		for (uint32_t kind = 0; kind < sizeof words / sizeof *words; kind++) {
 			struct violation a = {kind}, harmless = {99};

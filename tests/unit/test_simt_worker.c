@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which blocks a worker of the cpu machine begins. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <simt/engine.h>
+
+#include "unit.h"
 
 static const struct simt_kernel kernel = {"kernel", 0, NULL, NULL};
 
