@@ -59,3 +59,25 @@ refused() {
     exit 1
   fi
 }
+
+# refuses_cut FILE - it refuses a graph file without its last byte, and half of one, which it is told to trust.
+refuses_cut() {
+  size=$(wc -c <"$1")
+  for store in file host; do
+    head -c $((size - 1)) "$1" >short.gng
+    refuses 1 'short.gng.*truncated' short.gng --store "$store"
+    head -c $((size / 2)) "$1" >half.gng
+    refuses 1 'half.gng.*truncated' half.gng --store "$store" --trust
+  done
+}
+
+# ---- what is reported ----
+
+# has FILE MEMBER... - a report has them all.
+has() {
+  report=$1
+  shift
+  for member in "$@"; do
+    grep -q -e "$member" "$report" || fail "$report lacks $member: $(cat "$report")"
+  done
+}

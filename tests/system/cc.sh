@@ -53,11 +53,9 @@ components two.gng
 [ "$(od -A n -v -t u1 -w4 afforest.bin | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = \
   ' 500 0 0 0 0; 500 1 0 0 0;' ] || { echo '--out does not hold the components'; exit 1; }
 "$grapnel" cc isolated.gng --json - --verify >report.json
-for member in '"schema": "grapnel-cc-1"' '"machine"' '"graph"' '"algorithm": "afforest"' '"both_directions": false' \
+has report.json '"schema": "grapnel-cc-1"' '"machine"' '"graph"' '"algorithm": "afforest"' '"both_directions": false' \
   '"components": 15[0-9][0-9]' '"largest"' '"iterations": 2' '"seconds"' '"edges_traversed": 1500' '"mode": "paged"' '"cache"' \
-  '"fetched_bytes"' '"data_bytes"' '"needed_bytes"' '"verified": true'; do
-  grep -q "$member" report.json || { echo "--json lacks $member"; cat report.json; exit 1; }
-done
+  '"fetched_bytes"' '"data_bytes"' '"needed_bytes"' '"verified": true'
 "$grapnel" cc spokes.gng --json - | grep -q '"both_directions": true'
 "$grapnel" cc kron.gng --svg cc.svg --verify >said
 [ "$(tail -n 1 cc.svg)" = '</svg>' ] && grep -q 'Connected components: .*every component verified' cc.svg
@@ -75,13 +73,7 @@ refuses 2 'svg is for --mode paged' kron.gng --mode direct --svg out.svg
 refuses 2 'source' kron.gng --source 0
 refuses 1 'cc: .*missing.gng' missing.gng
 refuses 1 'nosuch' kron.gng --machine nosuch
-size=$(wc -c <kron.gng)
-for store in file host; do
-  head -c $((size - 1)) kron.gng >short.gng
-  refuses 1 'short.gng.*truncated' short.gng --store "$store"
-  head -c $((size / 2)) kron.gng >half.gng
-  refuses 1 'half.gng.*truncated' half.gng --store "$store" --trust
-done
+refuses_cut kron.gng
 printf '0 1\nhello\n' >words.el
 refuses 1 'words.el.*line 2' words.el
 [ ! -e out.svg ]
