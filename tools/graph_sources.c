@@ -8,7 +8,7 @@
 
 void graph_sources_begin(struct graph_sources *s, uint64_t seed, uint32_t count)
 {
-	s->stream = gn_draw_mix(seed + gn_draw_gamma);
+	s->stream = spread_finish(seed + gn_draw_gamma);
 	s->count = count;
 	s->found = 0;
 }
@@ -16,7 +16,7 @@ void graph_sources_begin(struct graph_sources *s, uint64_t seed, uint32_t count)
 /* Keep the vertex if its key is among the least; no two vertices have the same key. */
 static void offer(struct graph_sources *s, uint32_t vertex)
 {
-	const uint64_t key = gn_draw_mix(s->stream + (vertex + UINT64_C(1)) * gn_draw_gamma);
+	const uint64_t key = spread_finish(s->stream + (vertex + UINT64_C(1)) * gn_draw_gamma);
 	uint32_t k = s->found;
 
 	if (k < s->count)

@@ -11,6 +11,8 @@
 #include <grapnel/array.h>
 #include <grapnel/simt.h>
 
+#include "spread/mix.h"
+
 /* Sixteen bytes that a lane loads at once. */
 struct gn_base_wide {
 	uint32_t word[4];
@@ -105,17 +107,10 @@ SIMT_FN uint64_t gn_base_compare_range(const struct gn_array *array, uint64_t fi
 
 /* ---- orders ---- */
 
-SIMT_FN uint64_t gn_base_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 /* A number below bound that depends on k and the seed alone. */
 SIMT_FN uint64_t gn_base_draw(uint64_t k, uint32_t seed, uint64_t bound)
 {
-	return gn_base_mix((k + 1) * 0x9e3779b97f4a7c15ull + seed) % bound;
+	return spread_finish((k + 1) * 0x9e3779b97f4a7c15ull + seed) % bound;
 }
 
 /* A permutation of [0, count): a Feistel network over 2 * half bits, walked until it is inside. */
@@ -149,8 +144,9 @@ SIMT_FN uint64_t gn_base_touch(const struct gn_base_order *o, uint64_t k)
 		for (uint32_t round = 0; round < 4; round++) {
 			const uint64_t old = right;
 
-			right = left ^
-			        ((gn_base_mix(right + o->seed * 0x9e3779b97f4a7c15ull + round) >> 16) & mask);
+			right =
+			    left ^
+			    ((spread_finish(right + o->seed * 0x9e3779b97f4a7c15ull + round) >> 16) & mask);
 			left = old;
 		}
 		k = left << o->half | right;

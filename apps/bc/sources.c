@@ -2,17 +2,9 @@
 /* Which vertices the searches of betweenness centrality start from. */
 #include "bc.h"
 #include "kernels.h"
+#include "spread/mix.h"
 
 enum { ROUNDS = 64 }; /* in which candidates are drawn, before it is given up */
-
-/* A number that depends on x alone (splitmix64: Steele, Lea and Flood, 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
 
 /* One round: candidates, and which of them have edges. */
 static int draw(struct gn_scanner *s, struct gn_bc_args *args, uint64_t seed, uint32_t *vertex,
@@ -22,7 +14,7 @@ static int draw(struct gn_scanner *s, struct gn_bc_args *args, uint64_t seed, ui
 	int rc;
 
 	for (uint64_t k = 0; k < GN_BC_CANDIDATES; k++)
-		vertex[k] = (uint32_t)(mix(seed + k) % s->graph->vertices);
+		vertex[k] = (uint32_t)(spread_mix(seed + k) % s->graph->vertices);
 	rc = gn_scanner_machine(s, simt_move(s->machine, args->candidates, vertex, bytes), error);
 	if (!rc)
 		rc =
@@ -38,7 +30,8 @@ static int choose(struct gn_scanner *s, struct gn_bc_args *args, uint64_t seed, 
 	uint32_t vertex[GN_BC_CANDIDATES], has_edges[GN_BC_CANDIDATES], found = 0;
 
 	for (uint64_t round = 0; round < ROUNDS + count; round++) {
-		const int rc = draw(s, args, mix(seed) + round * GN_BC_CANDIDATES, vertex, has_edges, error);
+		const int rc =
+		    draw(s, args, spread_mix(seed) + round * GN_BC_CANDIDATES, vertex, has_edges, error);
 
 		if (rc)
 			return rc;

@@ -2,6 +2,7 @@
 #define GN_READ_MISSES_CALL /* these loops hit, in few registers */
 
 #include "kernels.h"
+#include "spread/mix.h"
 
 /* Sixteen bytes that a lane loads at once. */
 struct wide {
@@ -42,11 +43,7 @@ SIMT_FN void report(const struct gn_cb_args *a, uint64_t wrong)
 /* A number below bound that depends on k and the seed alone. */
 SIMT_FN uint64_t draw(const struct gn_cb_args *a, uint64_t k, uint64_t bound)
 {
-	uint64_t x = (k + 1) * 0x9e3779b97f4a7c15ull + a->seed;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (x ^ x >> 31) % bound;
+	return spread_mix(k * 0x9e3779b97f4a7c15ull + a->seed) % bound;
 }
 
 SIMT_FN uint64_t warp_index(void)

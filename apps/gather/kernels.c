@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "spread/mix.h"
+
 /* Sixteen bytes that a lane loads at once. */
 struct wide {
 	uint32_t word[4];
@@ -24,11 +26,7 @@ SIMT_FN void report(uint64_t *to, uint64_t number)
 
 SIMT_FN uint64_t bits_at(uint64_t k, uint64_t seed)
 {
-	uint64_t x = (k + 1) * 0x9e3779b97f4a7c15ull + seed * 0xd1342543de82ef95ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	return spread_mix(k * 0x9e3779b97f4a7c15ull + seed * 0xd1342543de82ef95ull);
 }
 
 /* The rank, 0 for the most frequent. */

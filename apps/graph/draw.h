@@ -3,8 +3,7 @@
  * draw.h - the edges of a generated graph, as host code and kernels draw them. Private to apps/.
  *
  * Random numbers come from their position: hash(seed, edge, draw). So any thread can draw any edge, as often
- * as it likes. The hash is SplitMix64's finalizer (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
- * Generators, 2014, figure 15).
+ * as it likes. The hash is SplitMix64's finalizer (spread/mix.h).
  */
 #ifndef GN_GRAPH_DRAW_H
 #define GN_GRAPH_DRAW_H
@@ -15,6 +14,7 @@
 
 #include "edges.h"
 #include "generate.h"
+#include "spread/mix.h"
 
 enum { GN_DRAW_ROUNDS = 4 }; /* of the permutation */
 
@@ -34,23 +34,16 @@ static const uint32_t gn_draw_abc = UINT32_C(4080218931);
 
 static const uint64_t gn_draw_gamma = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 by the golden ratio */
 
-SIMT_FN uint64_t gn_draw_mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 SIMT_FN uint64_t gn_draw_next(uint64_t *state)
 {
 	*state += gn_draw_gamma;
-	return gn_draw_mix(*state);
+	return spread_finish(*state);
 }
 
 /* Where the random numbers of an edge begin. */
 SIMT_FN uint64_t gn_draw_stream(const struct gn_draw *d, uint64_t edge)
 {
-	return gn_draw_mix(d->stream ^ ((edge + 1) * gn_draw_gamma));
+	return spread_finish(d->stream ^ ((edge + 1) * gn_draw_gamma));
 }
 
 /* gn_draw_init - what the edges of this graph are drawn from. */
@@ -59,7 +52,7 @@ SIMT_FN struct gn_draw gn_draw_init(const struct gn_generate_options *o)
 	uint64_t state = ~o->seed;
 	struct gn_draw d;
 
-	d.stream = gn_draw_mix(o->seed + gn_draw_gamma);
+	d.stream = spread_finish(o->seed + gn_draw_gamma);
 	for (uint32_t round = 0; round < GN_DRAW_ROUNDS; round++) {
 		d.factor[round] = gn_draw_next(&state) | 1;
 		d.addend[round] = gn_draw_next(&state);

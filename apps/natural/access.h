@@ -8,18 +8,12 @@
 #define GN_NATURAL_ACCESS_H
 
 #include "natural/natural.h"
-
-SIMT_FN uint64_t gn_natural_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
+#include "spread/mix.h"
 
 /* A number that depends on k alone. */
 SIMT_FN uint64_t gn_natural_draw(uint64_t k)
 {
-	return gn_natural_mix((k + 1) * 0x9e3779b97f4a7c15ull);
+	return spread_mix(k * 0x9e3779b97f4a7c15ull);
 }
 
 /* Element i: a whole number below 256, so that sums of fewer than 2^45 of them are exact in any order. */

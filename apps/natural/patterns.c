@@ -177,7 +177,7 @@ SIMT_INLINE_FN double chains(const struct gn_natural_args *a, gn_natural_reader 
 			const float value = at(a, i);
 
 			mine += value;
-			i = gn_natural_mix(i + (uint64_t)value * scatter + step) % a->words;
+			i = spread_finish(i + (uint64_t)value * scatter + step) % a->words;
 		}
 	}
 	return mine;

@@ -10,6 +10,7 @@
 #include <net/rule.h>
 
 #include "net_model/model.h"
+#include "spread/mix.h"
 
 enum { WORDS = 2 }; /* of every message: updates, and the marks and answers by which a node waits for all */
 
@@ -159,11 +160,8 @@ static inline uint32_t model_words(const struct load *l)
 /* A number below `end`. */
 static inline uint32_t model_draw(struct node *n, uint32_t end)
 {
-	uint64_t x = n->random += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (uint32_t)(((x ^ x >> 31) >> 32) * end >> 32);
+	n->random += 0x9e3779b97f4a7c15ull;
+	return (uint32_t)((spread_finish(n->random) >> 32) * end >> 32);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "kernels.h"
+#include "spread/mix.h"
 
 /* An odd number, so that i * scatter mod a power of two names every place once. */
 static const uint64_t scatter = 0x9e3779b97f4a7c15ull;
@@ -19,17 +20,10 @@ SIMT_FN uint32_t word_at(uint64_t i)
 	return (uint32_t)i * 2654435761u ^ (uint32_t)(i >> 32);
 }
 
-SIMT_FN uint64_t stir(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 /* A number that depends on k and the launch alone. */
 SIMT_FN uint64_t draw(const struct gn_pattern_args *a, uint64_t k)
 {
-	return stir((k + 1) * 0x9e3779b97f4a7c15ull + a->launch * 0xd1342543de82ef95ull);
+	return spread_finish((k + 1) * 0x9e3779b97f4a7c15ull + a->launch * 0xd1342543de82ef95ull);
 }
 
 /* A rank from 0 to bound - 1; rank r comes with a probability of about 1 / (r + 1). */
@@ -88,7 +82,7 @@ SIMT_FN uint64_t random_tile(const struct gn_pattern_args *a, uint64_t k)
 /* Where the updates of a launch begin; they go to begin + k * scatter, each place once. */
 SIMT_FN uint64_t update_begin(uint32_t launch)
 {
-	return stir(launch + 1);
+	return spread_finish(launch + 1);
 }
 
 SIMT_FN uint64_t updated_word(const struct gn_pattern_args *a, uint64_t k)

@@ -149,7 +149,7 @@ SIMT_FN void gn_pattern_chase(const struct gn_pattern_args *a)
 			const uint32_t word = gn_read_u32(&a->array, at);
 
 			wrong += word != word_at(at);
-			at = stir(word + ((uint64_t)k << 32) + step) & (a->words - 1);
+			at = spread_finish(word + ((uint64_t)k << 32) + step) & (a->words - 1);
 		}
 	}
 	report(a, wrong);

@@ -8,12 +8,17 @@
 
 #include <grapnel/simt.h>
 
-SIMT_FN uint64_t spread_mix(uint64_t x)
+/* Of numbers that are far apart already. */
+SIMT_FN uint64_t spread_finish(uint64_t x)
 {
-	x += 0x9e3779b97f4a7c15ull;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
 	return x ^ x >> 31;
+}
+
+SIMT_FN uint64_t spread_mix(uint64_t x)
+{
+	return spread_finish(x + 0x9e3779b97f4a7c15ull);
 }
 
 #endif
