@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +31,30 @@ static inline int fuzz_file(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	return fd;
+}
+
+/* The input as a string; the caller frees it. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+	char *text = (char *)malloc(size + 1);
+
+	FUZZ_REQUIRE(text);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	return text;
+}
+
+/* A file that holds the input as `reseal` leaves it, which makes checksums right; the caller closes it. */
+static inline int fuzz_resealed_file(const uint8_t *data, size_t size, void (*reseal)(uint8_t *, size_t))
+{
+	uint8_t *bytes = (uint8_t *)fuzz_text(data, size);
+	int fd;
+
+	reseal(bytes, size);
+	fd = fuzz_file(bytes, size);
+	free(bytes);
 	return fd;
 }
 

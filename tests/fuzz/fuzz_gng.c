@@ -58,16 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gn_graph_file f;
 	struct gn_error e = {0};
-	uint8_t *bytes = (uint8_t *)malloc(size + 1);
-	int fd;
-	int err;
+	int fd = fuzz_resealed_file(data, size, reseal), err;
 
-	FUZZ_REQUIRE(bytes);
-	if (size)
-		memcpy(bytes, data, size);
-	reseal(bytes, size);
-	fd = fuzz_file(bytes, size);
-	free(bytes);
 	err = gn_graph_file_open_fd(&f, fd, "fuzz", &e);
 	if (err) {
 		FUZZ_REQUIRE(err < 0 && e.code == err && e.text[0]);

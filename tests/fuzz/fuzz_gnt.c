@@ -59,26 +59,12 @@ static void require_parts(const struct gn_table_file *f, int checked)
 	}
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gn_table_file f;
 	struct gn_error e = {0};
-	uint8_t *bytes = (uint8_t *)malloc(size + 1);
-	int fd, err;
+	int fd = fuzz_resealed_file(data, size, reseal), err;
 
-	FUZZ_REQUIRE(bytes);
-	if (size)
-		memcpy(bytes, data, size);
-	reseal(bytes, size);
-	fd = fuzz_file(bytes, size);
-	free(bytes);
 	err = gn_table_open_fd(&f, fd, "fuzz", &e);
 	if (err) {
 		FUZZ_REQUIRE(err < 0 && e.code == err && e.text[0]);

@@ -60,11 +60,8 @@ static void note(const uint8_t *data, size_t size)
 static void path(const uint8_t *data, size_t size)
 {
 	struct gn_rdma_address a;
-	char *text = (char *)malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	FUZZ_REQUIRE(text);
-	memcpy(text, data, size);
-	text[size] = '\0';
 	if (!gn_rdma_address_parse(&a, text, NULL))
 		FUZZ_REQUIRE(a.host[0] && atoi(a.port) > 0 && gn_hello_is_name(a.name));
 	free(text);

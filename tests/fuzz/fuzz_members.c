@@ -46,21 +46,10 @@ static void try_state(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = (char *)malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	FUZZ_REQUIRE(text);
-	if (size)
-		memcpy(text, data, size);
-	text[size] = '\0';
 	try_list(text, 0);
 	try_list(text, 1);
 	try_state(data, size);

@@ -49,11 +49,8 @@ static int prepare(struct gn_query *q, const char *text, int as_condition, struc
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = (char *)malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	FUZZ_REQUIRE(text);
-	memcpy(text, data, size);
-	text[size] = '\0';
 	for (int as_condition = 0; as_condition < 2; as_condition++) {
 		struct gn_query_result result = {0};
 		struct gn_error e = {0};

@@ -43,13 +43,6 @@ static void require_same(const json_t *report)
 	json_decref(result);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	json_t *report = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL), *settings = NULL,

@@ -23,22 +23,11 @@ static void require_right(const char *text, int err, uint64_t bytes)
 		FUZZ_REQUIRE(bytes == whole);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = (char *)malloc(size + 1);
+	char *text = fuzz_text(data, size);
 	uint64_t bytes = 0;
 
-	FUZZ_REQUIRE(text);
-	if (size)
-		memcpy(text, data, size);
-	text[size] = '\0';
 	require_right(text, gn_size_parse(text, &bytes), bytes);
 	free(text);
 	return 0;

@@ -62,17 +62,10 @@ static void run(struct sim_stream *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = (uint8_t *)malloc(size + 1);
+	int fd = fuzz_resealed_file(data, size, reseal), rc;
 	struct gn_error e = {0};
 	struct sim_stream *s;
-	int fd, rc;
 
-	FUZZ_REQUIRE(bytes);
-	if (size)
-		memcpy(bytes, data, size);
-	reseal(bytes, size);
-	fd = fuzz_file(bytes, size);
-	free(bytes);
 	rc = sim_stream_open(&s, fd, "fuzz", &e);
 	close(fd);
 	if (rc) {
