@@ -52,18 +52,18 @@ static int check_frame(const unsigned char *page, const char *name, struct gn_er
 		                    "%s: byte 0: this is not a Grapnel column file; make one with 'grapnel "
 		                    "convert TABLE.csv TABLE.gnt'",
 		                    name);
-	if (gn__table_get_u32(page, GN_TABLE_BYTE_ORDER) != GN_TABLE_BYTE_ORDER_MARK)
+	if (gn__get_u32(page, GN_TABLE_BYTE_ORDER) != GN_TABLE_BYTE_ORDER_MARK)
 		return gn_error_set(e, -GN_ENOTSUP,
 		                    "%s: byte %d: the file was written in another byte order; convert the "
 		                    "table on this machine",
 		                    name, (int)GN_TABLE_BYTE_ORDER);
-	if (gn__table_get_u32(page, GN_TABLE_VERSION) != GN_TABLE_FILE_VERSION)
+	if (gn__get_u32(page, GN_TABLE_VERSION) != GN_TABLE_FILE_VERSION)
 		return gn_error_set(e, -GN_ENOTSUP,
 		                    "%s: byte %d: the format has version %u, but this program reads version "
 		                    "%d; update this program or convert the table again",
-		                    name, (int)GN_TABLE_VERSION, gn__table_get_u32(page, GN_TABLE_VERSION),
+		                    name, (int)GN_TABLE_VERSION, gn__get_u32(page, GN_TABLE_VERSION),
 		                    (int)GN_TABLE_FILE_VERSION);
-	if (gn__table_get_u32(page, GN_TABLE_CRC) != gn__table_crc(page))
+	if (gn__get_u32(page, GN_TABLE_CRC) != gn__table_crc(page))
 		return gn_error_set(e, -GN_EBADMSG,
 		                    "%s: byte %d: the checksum of the header is wrong, the file is damaged; "
 		                    "copy or convert it again",
@@ -81,15 +81,14 @@ static int bad_field(const char *name, uint64_t at, const char *what, uint64_t v
 static int get_counts(struct gn_table_file *f, const unsigned char *page, const char *name,
                       struct gn_error *e)
 {
-	f->column_count = gn__table_get_u32(page, GN_TABLE_COLUMNS);
-	f->rows = gn__table_get_u64(page, GN_TABLE_ROWS);
-	f->bytes = gn__table_get_u64(page, GN_TABLE_FILE_BYTES);
-	if (gn__table_get_u32(page, GN_TABLE_PAGE) != GN_TABLE_FILE_PAGE)
-		return bad_field(name, GN_TABLE_PAGE, "a page size", gn__table_get_u32(page, GN_TABLE_PAGE),
-		                 e);
-	if (gn__table_get_u32(page, GN_TABLE_ZONE_ROWS) != GN_COLUMN_ZONE_ROWS)
+	f->column_count = gn__get_u32(page, GN_TABLE_COLUMNS);
+	f->rows = gn__get_u64(page, GN_TABLE_ROWS);
+	f->bytes = gn__get_u64(page, GN_TABLE_FILE_BYTES);
+	if (gn__get_u32(page, GN_TABLE_PAGE) != GN_TABLE_FILE_PAGE)
+		return bad_field(name, GN_TABLE_PAGE, "a page size", gn__get_u32(page, GN_TABLE_PAGE), e);
+	if (gn__get_u32(page, GN_TABLE_ZONE_ROWS) != GN_COLUMN_ZONE_ROWS)
 		return bad_field(name, GN_TABLE_ZONE_ROWS, "rows of a zone",
-		                 gn__table_get_u32(page, GN_TABLE_ZONE_ROWS), e);
+		                 gn__get_u32(page, GN_TABLE_ZONE_ROWS), e);
 	if (!f->column_count || f->column_count > GN_COLUMN_MOST)
 		return bad_field(name, GN_TABLE_COLUMNS, "a number of columns", f->column_count, e);
 	if (f->rows > GN_TABLE_MOST_ROWS)
@@ -135,17 +134,17 @@ struct entry {
 
 static int get_section(const struct entry *d, uint64_t at, struct gn_table_section *s, struct gn_error *e)
 {
-	const uint64_t begin = gn__table_get_u64(d->bytes, at + GN_PART_AT);
-	const uint64_t bytes = gn__table_get_u64(d->bytes, at + GN_PART_BYTES);
+	const uint64_t begin = gn__get_u64(d->bytes, at + GN_PART_AT);
+	const uint64_t bytes = gn__get_u64(d->bytes, at + GN_PART_BYTES);
 
 	if (begin != s->at)
 		return bad_field(d->name, d->at + at + GN_PART_AT, "a section start", begin, e);
 	if (bytes != s->bytes)
 		return bad_field(d->name, d->at + at + GN_PART_BYTES, "a section length", bytes, e);
-	if (gn__table_get_u32(d->bytes, at + GN_PART_RESERVED))
+	if (gn__get_u32(d->bytes, at + GN_PART_RESERVED))
 		return bad_field(d->name, d->at + at + GN_PART_RESERVED, "a reserved word",
-		                 gn__table_get_u32(d->bytes, at + GN_PART_RESERVED), e);
-	s->crc = gn__table_get_u32(d->bytes, at + GN_PART_CRC);
+		                 gn__get_u32(d->bytes, at + GN_PART_RESERVED), e);
+	s->crc = gn__get_u32(d->bytes, at + GN_PART_CRC);
 	return 0;
 }
 
@@ -164,9 +163,9 @@ static int get_name(const struct entry *d, struct gn_column *c, struct gn_error 
 
 static int get_type(const struct entry *d, struct gn_column *c, struct gn_error *e)
 {
-	c->type = gn__table_get_u32(d->bytes, GN_ENTRY_TYPE);
-	c->scale = gn__table_get_u32(d->bytes, GN_ENTRY_SCALE);
-	c->words = gn__table_get_u32(d->bytes, GN_ENTRY_WORDS);
+	c->type = gn__get_u32(d->bytes, GN_ENTRY_TYPE);
+	c->scale = gn__get_u32(d->bytes, GN_ENTRY_SCALE);
+	c->words = gn__get_u32(d->bytes, GN_ENTRY_WORDS);
 	if (!c->type || c->type >= GN_COLUMN_TYPES)
 		return bad_field(d->name, d->at + GN_ENTRY_TYPE, "a column's type", c->type, e);
 	if (c->scale > (c->type == GN_COLUMN_DECIMAL ? GN_COLUMN_MOST_SCALE : 0))
@@ -191,7 +190,7 @@ static struct entry entry_of(const unsigned char *directory, uint32_t k, const c
 static int get_dictionary(const struct entry *d, struct gn_column *c, uint64_t *end, uint64_t file_bytes,
                           struct gn_error *e)
 {
-	const uint64_t bytes = gn__table_get_u64(d->bytes, GN_ENTRY_DICTIONARY + GN_PART_BYTES);
+	const uint64_t bytes = gn__get_u64(d->bytes, GN_ENTRY_DICTIONARY + GN_PART_BYTES);
 	const uint64_t least = c->type == GN_COLUMN_STRING ? ((uint64_t)c->words + 1) * 4 : 0;
 
 	if (bytes < least || (c->type != GN_COLUMN_STRING && bytes) || bytes > file_bytes)
@@ -257,7 +256,7 @@ static int check_directory(const struct gn_table_file *f, const unsigned char *p
                            const unsigned char *directory, uint64_t bytes, const char *name,
                            struct gn_error *e)
 {
-	if (gn__table_get_u32(page, GN_TABLE_DIRECTORY_CRC) != (uint32_t)crc32(0, directory, (uInt)bytes))
+	if (gn__get_u32(page, GN_TABLE_DIRECTORY_CRC) != (uint32_t)crc32(0, directory, (uInt)bytes))
 		return gn_error_set(e, -GN_EBADMSG,
 		                    "%s: bytes %d to %llu: the checksum of the directory is wrong, the file "
 		                    "is damaged; copy or convert it again",

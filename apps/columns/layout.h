@@ -6,9 +6,9 @@
 #define GN_COLUMNS_LAYOUT_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "file.h"
+#include "graph/io.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "column files are little-endian and read without conversion; this machine is not"
@@ -52,32 +52,6 @@ enum { GN_PART_AT = 0, GN_PART_BYTES = 8, GN_PART_CRC = 16, GN_PART_RESERVED = 2
 static inline uint64_t gn__table_page_up(uint64_t bytes)
 {
 	return (bytes + GN_TABLE_FILE_PAGE - 1) / GN_TABLE_FILE_PAGE * GN_TABLE_FILE_PAGE;
-}
-
-static inline uint32_t gn__table_get_u32(const unsigned char *page, uint64_t at)
-{
-	uint32_t value;
-
-	memcpy(&value, page + at, sizeof value);
-	return value;
-}
-
-static inline uint64_t gn__table_get_u64(const unsigned char *page, uint64_t at)
-{
-	uint64_t value;
-
-	memcpy(&value, page + at, sizeof value);
-	return value;
-}
-
-static inline void gn__table_put_u32(unsigned char *page, uint64_t at, uint32_t value)
-{
-	memcpy(page + at, &value, sizeof value);
-}
-
-static inline void gn__table_put_u64(unsigned char *page, uint64_t at, uint64_t value)
-{
-	memcpy(page + at, &value, sizeof value);
 }
 
 /*

@@ -267,17 +267,17 @@ int gn_table_writer_row(struct gn_table_writer *w, const struct gn_cell *cells, 
 
 static void put_section(unsigned char *entry, unsigned at, const struct gn_table_section *s)
 {
-	gn__table_put_u64(entry, at + GN_PART_AT, s->at);
-	gn__table_put_u64(entry, at + GN_PART_BYTES, s->bytes);
-	gn__table_put_u32(entry, at + GN_PART_CRC, s->crc);
+	gn__put_u64(entry, at + GN_PART_AT, s->at);
+	gn__put_u64(entry, at + GN_PART_BYTES, s->bytes);
+	gn__put_u32(entry, at + GN_PART_CRC, s->crc);
 }
 
 static void put_entry(unsigned char *entry, const struct gn_column *c)
 {
 	memcpy(entry + GN_ENTRY_NAME, c->name, strlen(c->name));
-	gn__table_put_u32(entry, GN_ENTRY_TYPE, c->type);
-	gn__table_put_u32(entry, GN_ENTRY_SCALE, c->scale);
-	gn__table_put_u32(entry, GN_ENTRY_WORDS, c->words);
+	gn__put_u32(entry, GN_ENTRY_TYPE, c->type);
+	gn__put_u32(entry, GN_ENTRY_SCALE, c->scale);
+	gn__put_u32(entry, GN_ENTRY_WORDS, c->words);
 	put_section(entry, GN_ENTRY_DATA, &c->data);
 	put_section(entry, GN_ENTRY_ZONES, &c->zones);
 	put_section(entry, GN_ENTRY_DICTIONARY, &c->dictionary);
@@ -287,15 +287,15 @@ static void put_header(unsigned char *page, const struct gn_table_file *f, const
                        uint64_t directory_bytes)
 {
 	memcpy(page + GN_TABLE_MAGIC, GN_TABLE_MAGIC_TEXT, 8);
-	gn__table_put_u32(page, GN_TABLE_VERSION, GN_TABLE_FILE_VERSION);
-	gn__table_put_u32(page, GN_TABLE_BYTE_ORDER, GN_TABLE_BYTE_ORDER_MARK);
-	gn__table_put_u32(page, GN_TABLE_PAGE, GN_TABLE_FILE_PAGE);
-	gn__table_put_u32(page, GN_TABLE_COLUMNS, f->column_count);
-	gn__table_put_u64(page, GN_TABLE_ROWS, f->rows);
-	gn__table_put_u32(page, GN_TABLE_ZONE_ROWS, GN_COLUMN_ZONE_ROWS);
-	gn__table_put_u32(page, GN_TABLE_DIRECTORY_CRC, (uint32_t)crc32(0, directory, (uInt)directory_bytes));
-	gn__table_put_u64(page, GN_TABLE_FILE_BYTES, f->bytes);
-	gn__table_put_u32(page, GN_TABLE_CRC, gn__table_crc(page));
+	gn__put_u32(page, GN_TABLE_VERSION, GN_TABLE_FILE_VERSION);
+	gn__put_u32(page, GN_TABLE_BYTE_ORDER, GN_TABLE_BYTE_ORDER_MARK);
+	gn__put_u32(page, GN_TABLE_PAGE, GN_TABLE_FILE_PAGE);
+	gn__put_u32(page, GN_TABLE_COLUMNS, f->column_count);
+	gn__put_u64(page, GN_TABLE_ROWS, f->rows);
+	gn__put_u32(page, GN_TABLE_ZONE_ROWS, GN_COLUMN_ZONE_ROWS);
+	gn__put_u32(page, GN_TABLE_DIRECTORY_CRC, (uint32_t)crc32(0, directory, (uInt)directory_bytes));
+	gn__put_u64(page, GN_TABLE_FILE_BYTES, f->bytes);
+	gn__put_u32(page, GN_TABLE_CRC, gn__table_crc(page));
 }
 
 /* Header and directory: the last that is written. */

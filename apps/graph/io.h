@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <grapnel/error.h>
 
@@ -68,5 +69,33 @@ int gn__output_end(struct gn_output *o, struct gn_error *e);
 
 /* Give up: nothing of the file remains. */
 void gn__output_drop(struct gn_output *o);
+
+/* ---- numbers in the bytes of a file, which are this machine's ---- */
+
+static inline uint32_t gn__get_u32(const unsigned char *page, uint64_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, page + at, sizeof value);
+	return value;
+}
+
+static inline uint64_t gn__get_u64(const unsigned char *page, uint64_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, page + at, sizeof value);
+	return value;
+}
+
+static inline void gn__put_u32(unsigned char *page, uint64_t at, uint32_t value)
+{
+	memcpy(page + at, &value, sizeof value);
+}
+
+static inline void gn__put_u64(unsigned char *page, uint64_t at, uint64_t value)
+{
+	memcpy(page + at, &value, sizeof value);
+}
 
 #endif

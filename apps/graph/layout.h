@@ -6,9 +6,9 @@
 #define GN_GRAPH_LAYOUT_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "file.h"
+#include "io.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "graph files are little-endian and read without conversion; this machine is not"
@@ -48,32 +48,6 @@ enum {
 static inline uint64_t gn__page_up(uint64_t bytes)
 {
 	return (bytes + GN_GRAPH_FILE_PAGE - 1) / GN_GRAPH_FILE_PAGE * GN_GRAPH_FILE_PAGE;
-}
-
-static inline uint32_t gn__get_u32(const unsigned char *page, unsigned at)
-{
-	uint32_t value;
-
-	memcpy(&value, page + at, sizeof value);
-	return value;
-}
-
-static inline uint64_t gn__get_u64(const unsigned char *page, unsigned at)
-{
-	uint64_t value;
-
-	memcpy(&value, page + at, sizeof value);
-	return value;
-}
-
-static inline void gn__put_u32(unsigned char *page, unsigned at, uint32_t value)
-{
-	memcpy(page + at, &value, sizeof value);
-}
-
-static inline void gn__put_u64(unsigned char *page, unsigned at, uint64_t value)
-{
-	memcpy(page + at, &value, sizeof value);
 }
 
 /*

@@ -12,11 +12,11 @@
 
 static void reseal_section(uint8_t *bytes, size_t size, uint64_t at)
 {
-	const uint64_t start = gn__table_get_u64(bytes, at + GN_PART_AT);
-	const uint64_t length = gn__table_get_u64(bytes, at + GN_PART_BYTES);
+	const uint64_t start = gn__get_u64(bytes, at + GN_PART_AT);
+	const uint64_t length = gn__get_u64(bytes, at + GN_PART_BYTES);
 
 	if (start <= size && length <= size - start)
-		gn__table_put_u32(bytes, at + GN_PART_CRC, (uint32_t)crc32(0, bytes + start, (uInt)length));
+		gn__put_u32(bytes, at + GN_PART_CRC, (uint32_t)crc32(0, bytes + start, (uInt)length));
 }
 
 static void reseal(uint8_t *bytes, size_t size)
@@ -27,16 +27,16 @@ static void reseal(uint8_t *bytes, size_t size)
 	if (pages < 2 || !(bytes[size - 1] & 1))
 		return;
 	bytes[size - 1] = 0;
-	entries = gn__table_get_u32(bytes, GN_TABLE_COLUMNS);
+	entries = gn__get_u32(bytes, GN_TABLE_COLUMNS);
 	directory = gn__table_page_up(entries * GN_ENTRY_WIDTH);
 	if (entries > GN_COLUMN_MOST || directory > size - GN_TABLE_FILE_PAGE)
 		return;
 	for (uint64_t k = 0; k < entries; k++)
 		for (uint64_t part = GN_ENTRY_DATA; part < GN_ENTRY_END; part += 24)
 			reseal_section(bytes, size, GN_TABLE_FILE_PAGE + k * GN_ENTRY_WIDTH + part);
-	gn__table_put_u32(bytes, GN_TABLE_DIRECTORY_CRC,
-	                  (uint32_t)crc32(0, bytes + GN_TABLE_FILE_PAGE, (uInt)directory));
-	gn__table_put_u32(bytes, GN_TABLE_CRC, gn__table_crc(bytes));
+	gn__put_u32(bytes, GN_TABLE_DIRECTORY_CRC,
+	            (uint32_t)crc32(0, bytes + GN_TABLE_FILE_PAGE, (uInt)directory));
+	gn__put_u32(bytes, GN_TABLE_CRC, gn__table_crc(bytes));
 }
 
 /* What the check finds sound can be read in parts. */
