@@ -120,14 +120,6 @@ static void an_array_with_write_back_is_on_every_member(void **state)
 
 /* ---- failures while in use ---- */
 
-/* Options with a plan of faults, which has none yet. */
-static void plan_faults(struct gn_store_options *options, struct gn_fault_plan *plan)
-{
-	memset(options, 0, sizeof *options);
-	memset(plan, 0, sizeof *plan);
-	options->faults = plan;
-}
-
 /* One of these members fails from its n-th command on: nobody notices, and the file says that it is stale. */
 static void live_through(struct store_test *t, unsigned members, const struct gn_fault_plan *plan, int *out)
 {

@@ -130,9 +130,7 @@ static void a_write_that_a_member_failed_is_logged(void **state)
 	for (int few = 0; few < 2; few++) {
 		if (few)
 			needs_cpu(t);
-		memset(&options, 0, sizeof options);
-		memset(&plan, 0, sizeof plan);
-		options.faults = &plan;
+		plan_faults(&options, &plan);
 		plan.members = 4;
 		plan.fail_ppm = 1000000;
 		plan.writes_only = 1;
@@ -472,12 +470,10 @@ static void run_program(struct history *h)
 	struct gn_fault_plan plan;
 	char name[16];
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
+	plan_faults(&options, &plan);
 	snprintf(name, sizeof name, "member%u", other);
 	if (trouble == 1)
 		rename_file(t, name, "away");
-	options.faults = &plan;
 	plan.members = 1u << other;
 	plan.fail_ppm = trouble == 2 ? 1000000 : 0;
 	plan.first = draw(h, 60);

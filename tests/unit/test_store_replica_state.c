@@ -203,9 +203,7 @@ static void open_failing(struct store_test *t)
 	struct gn_store_options options;
 	struct gn_fault_plan plan;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	plan.writes_only = 1;
 	plan.members = 1;

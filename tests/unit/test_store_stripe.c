@@ -75,9 +75,7 @@ static void every_member_works(void **state)
 	struct gn_store_options options;
 	struct gn_fault_plan plan;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	for (uint32_t member = 0; member < 3; member++) {
 		plan.members = 1u << member;
@@ -165,9 +163,7 @@ static void a_member_that_fails_at_any_point_gives_errors_and_no_wrong_bytes(voi
 	struct walk_test w;
 	uint32_t failed = 0;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	for (plan.first = 0; plan.first < 120; plan.first += few_drawn(40, 5)) {
 		plan.members = 1u << plan.first / 5 % 3;

@@ -159,4 +159,12 @@ static inline void assert_says(const struct store_test *t, const char *one, cons
 
 #define store_case(function) cmocka_unit_test_setup_teardown(function, store_setup, store_teardown)
 
+/* Options with a plan of faults, which has none yet. */
+static inline void plan_faults(struct gn_store_options *options, struct gn_fault_plan *plan)
+{
+	memset(options, 0, sizeof *options);
+	memset(plan, 0, sizeof *plan);
+	options->faults = plan;
+}
+
 #endif

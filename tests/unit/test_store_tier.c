@@ -277,9 +277,7 @@ static void failures_of_the_slow_store_lose_nothing(void **state)
 	uint64_t unwritten = 0;
 	int rc;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 10000;
 	for (plan.seed = 1; plan.seed <= few_drawn(2, 6); plan.seed++) {
 		open_uri(t, tier_uri(t, "host:64K", "memq:240K"), &options);
@@ -315,9 +313,7 @@ static void no_fault_of_the_slow_store_gives_wrong_bytes(void **state)
 	struct gn_fault_plan plan;
 	struct walk_test w;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	options.timeout_ns = 50000000;
 	plan.fail_ppm = plan.drop_ppm = plan.duplicate_ppm = 10000;
 	plan.reorder_ppm = 50000;
@@ -345,9 +341,7 @@ static void a_slow_store_that_cannot_be_written_is_told(void **state)
 	struct lanes_outcome o;
 	unsigned char page[LINE];
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 1000000;
 	plan.writes_only = 1;
 	plan.fail_status = GN_NVME_WRITE_FAULT;
@@ -374,9 +368,7 @@ static void a_line_that_cannot_be_read_is_not_kept(void **state)
 	struct gn_store_options options;
 	struct gn_fault_plan plan;
 
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	plan.fail_ppm = 500000;
 	plan.fail_status = GN_NVME_UNRECOVERED_READ;
 	plan.seed = 3;

@@ -109,9 +109,7 @@ static void a_flush_does_not_wait_for_each_line_of_a_dead_store(void **state)
 	const uint32_t lines = 8192;
 
 	needs_cpu(t);
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	options.timeout_ns = 20000000;
 	plan.drop_ppm = 1000000;
 	plan.writes_only = 1;
@@ -134,9 +132,7 @@ static void a_write_that_may_still_land_is_a_failure_of_the_flush(void **state)
 	unsigned char bytes[LINE] = "dirty";
 
 	needs_cpu(t);
-	memset(&options, 0, sizeof options);
-	memset(&plan, 0, sizeof plan);
-	options.faults = &plan;
+	plan_faults(&options, &plan);
 	options.timeout_ns = 20000000;
 	plan.drop_ppm = 1000000;
 	plan.writes_only = 1;
