@@ -10,10 +10,6 @@
 #include "graph/progress.h"
 #include "graph/step.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GN_BC_STATE = 32 /* bytes of a vertex's state */ };
 
 struct gn_bc_options {
@@ -75,9 +71,5 @@ int gn_bc_reference(const struct gn_graph *g, const struct gn_bc_options *option
  * differ.
  */
 int gn_bc_verify(const float *got, const float *want, uint64_t vertices, struct gn_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
