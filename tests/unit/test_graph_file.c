@@ -194,10 +194,7 @@ static void no_vertices(void **state)
 	assert_same_graph(&g, &want);
 	gn_graph_fini(&g);
 	gn_graph_file_close(&f);
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 /* Several parts of every section: the streaming check keeps its place among rows across them. */
@@ -241,10 +238,7 @@ static void large_file(void **state)
 	             "convert the graph again");
 	gn_graph_file_close(&f);
 	gn_graph_fini(&g);
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 static void wrong_size(void **state)

@@ -389,10 +389,7 @@ static void gzipped(void **state)
 	assert_int_equal(truncate(path, st.st_size / 2), 0);
 	assert_error(gn_graph_read(&g, path, NULL, &e), -GN_EBADMSG, &e, path, "gzip stream ends or breaks");
 	assert_null(g.offsets);
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 static void append_member(const char *path, const char *text)
@@ -435,10 +432,7 @@ static void gzipped_in_members(void **state)
 	append_bytes(path, "XX");
 	append_member(path, "1 2\n");
 	assert_error(gn_graph_read(&g, path, NULL, &e), -GN_EBADMSG, &e, path, "breaks after line 1");
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 static void cut_at_first_step(void *user, const char *stage, uint64_t done, uint64_t total)
@@ -464,10 +458,7 @@ static void text_shrinks_while_read(void **state)
 	fclose(f);
 	assert_error(gn_graph_read(&g, path, &o, &e), -GN_EBADMSG, &e, path,
 	             "it was shortened while it was read; try again");
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 static void not_a_file(void **state)
@@ -485,10 +476,7 @@ static void not_a_file(void **state)
 	assert_error(gn_graph_read(&g, directory, NULL, &e), -GN_EINVAL, &e, "a directory", "regular file");
 	assert_error(gn_graph_read(&g, "/nonexistent/g.el", NULL, &e), -GN_ENOENT, &e, "/nonexistent",
 	             "check the name");
-	unlink(fifo);
-	rmdir(directory);
-	free(fifo);
-	free(directory);
+	scratch_remove(fifo, directory);
 }
 
 /* A directed .gng becomes undirected on request, whatever was done with it before. */
@@ -510,10 +498,7 @@ static void gng_rebuilt(void **state)
 	assert_int_equal(g.edges, 2);
 	assert_int_equal(g.flags, GN_GRAPH_SORTED | GN_GRAPH_UNDIRECTED);
 	gn_graph_fini(&g);
-	unlink(path);
-	rmdir(directory);
-	free(path);
-	free(directory);
+	scratch_remove(path, directory);
 }
 
 int main(void)

@@ -5,16 +5,8 @@
 #ifndef GN_TEST_GRAPH_SUPPORT_H
 #define GN_TEST_GRAPH_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +17,7 @@
 #include "graph/generate.h"
 #include "graph/read.h"
 #include "graph/reference.h"
+#include "unit.h"
 
 /* A file that has no name, holding these bytes. */
 static inline int memory_file(const void *bytes, size_t n)
@@ -76,7 +69,7 @@ static inline int read_text(struct gn_graph *g, const char *text, enum gn_graph_
 	return err;
 }
 
-/* A directory of the test's own; the caller removes it. */
+/* A directory of the test's own, for scratch_remove. */
 static inline char *scratch_directory(void)
 {
 	char *path = strdup("/tmp/grapnel-test-XXXXXX");
@@ -91,6 +84,15 @@ static inline char *path_in(const char *directory, const char *name)
 
 	sprintf(path, "%s/%s", directory, name);
 	return path;
+}
+
+/* Remove the one file of a directory and the directory, and free both paths. */
+static inline void scratch_remove(char *path, char *directory)
+{
+	unlink(path);
+	rmdir(directory);
+	free(path);
+	free(directory);
 }
 
 #endif
