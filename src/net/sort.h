@@ -37,8 +37,8 @@ enum {
 	GN_SORT_LEAST_WORDS = 1024, /* of a packet */
 	GN_SORT_MOST_STREAMS = 8,
 
-	GN_SORT_LOGS = 8, /* of each processor of a GPU: the more, the more messages are unordered */
-	GN_SORT_CPU_LOGS = 2
+	GN_SORT_LOGS = 8,     /* of each processor of a GPU: the more, the more messages are unordered */
+	GN_SORT_CPU_LOGS = 16 /* a sorter has several rounds and sets there too (sorter.h) */
 };
 
 enum gn_sort_reason { GN_SORT_FULL, GN_SORT_AGED, GN_SORT_URGENT };
