@@ -46,11 +46,11 @@ static int run(struct job *j, const struct gn_tc_options *options, struct gn_err
 	                      GN_SCAN_KERNEL_FOR(&j->scanner, gn_tc_count_chunks), j->scanner.graph->vertices,
 	                      error);
 
+	if (!rc)
+		rc = tell(j, error);
 	j->result->seconds = gn_scanner_clock() - begin;
 	j->result->triangles = j->scanner.shared.found;
 	j->result->edges = j->scanner.shared.edges;
-	if (!rc)
-		rc = tell(j, error);
 	if (rc)
 		return rc;
 	rc = simt_move(j->scanner.machine, &j->result->looked_up, j->args.looked_up,
