@@ -45,6 +45,7 @@ while [ "$k" -lt "$times" ]; do
     bad=$((bad + 1))
     cat "$build/busy.log"
   }
+  running=${running% "$tests"}
   echo "busy.sh: $k of $times, $bad of them with failures, beside $loops loops: $(grep 'tests passed' "$build/busy.log")"
 done
 [ "$bad" -eq 0 ]
