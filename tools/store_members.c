@@ -77,7 +77,7 @@ static const struct argp rebuild_argp = {
 
 static void print_member(uint32_t k, const struct gn_store_member *m)
 {
-	static const char *const uses[] = {"in use", "out of date", "not there", "failed"};
+	static const char *const uses[] = {"in use", "out of date", "not there", "failed", "returning"};
 
 	printf("member %-2u   %-12s %s%s%s\n", k + 1, uses[m->use], m->uri, *m->text ? ": " : "", m->text);
 }

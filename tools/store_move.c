@@ -141,18 +141,24 @@ static int open_file(const struct tool_store_request *r, const struct gn_store *
 static int put_back(const struct tool_store_request *r, struct gn_store *store, struct gn_error *e)
 {
 	struct gn_error why = {0, ""};
+	const uint32_t first = gn_store_view_of(store)->tier ? 2 : 0;
 	struct gn_store_member m;
+	uint32_t k;
 	int rc;
 
-	for (uint32_t k = gn_store_view_of(store)->tier ? 2 : 0; !gn_store_get_member(store, k, &m); k++) {
+	for (k = first; !gn_store_get_member(store, k, &m); k++) {
 		if (m.use == GN_MEMBER_USED)
 			continue;
 		rc = gn_store_resync(store, k, &why);
 		if (rc)
 			return gn_error_set(e, rc, "the bytes are written; %.400s", why.text);
-		fprintf(stderr, "grapnel %s: member %u (%s) is in use again\n", r->subcommand, k + 1, m.uri);
+		fprintf(stderr, "grapnel %s: %s is in use again\n", r->subcommand, m.uri);
 	}
-	return 0;
+	return k > first ? 0
+	                 : gn_error_set(e, -GN_ENOTSUP,
+	                                "the bytes are written; %s has no members to put back, so leave "
+	                                "--resync out",
+	                                r->uri);
 }
 
 /* The file's and the store's bytes. */

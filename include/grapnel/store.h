@@ -382,7 +382,7 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
  * no other host thread launch on that one meanwhile. On a GPU the flush at the end waits for them, too, and a
  * warp on a stream of its own copies, which needs room beside the program's kernels. If it does not run
  * within timeout_ns of the view, the call is refused before the member is touched; later it waits as long as
- * it takes, and holds up nobody. Do not call it from a callback of a stream. It compares nothing: `grapnel
+ * it takes, and holds up no kernel. Do not call it from a callback of a stream. It compares nothing: `grapnel
  * store verify` does. Of a tier the same holds; what is in the fast level alone is written to all members
  * when its line leaves, or is flushed.
  *

@@ -334,7 +334,7 @@ class Store(Closable):
         What the member missed is copied to it, all bytes if that is not known, but not compared. Call it from a
         thread of its own, for one member at a time: it returns when the member is in use. Calls of other threads
         go on while it copies; on the same machine they wait while the member is opened, and while it is flushed at
-        the end. If it raises, the member is out of use as before, and the call may be made again when the cause is
+        the end, on a GPU also until the warp that copies has room again: so end kernels that fill the GPU. If it raises, the member is out of use as before, and the call may be made again when the cause is
         removed.
         """
         if operator.index(k) < 0:

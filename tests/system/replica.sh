@@ -66,7 +66,7 @@ grep -q 'out of use' said && { cat said; exit 1; }
 mv b away
 "$grapnel" store write $all --file g.gng --overwrite 2>said
 mv away b
-says 'member 2 (file:b) is in use again' "$grapnel" store write $all --file other.gng --overwrite --resync
+says 'file:b is in use again' "$grapnel" store write $all --file other.gng --overwrite --resync
 grep -q 'out of use: out of date' said
 cmp a b
 says 'replica of 3, 3 in use' "$grapnel" store info $all
@@ -74,7 +74,9 @@ mv b away
 "$grapnel" store write $all --file g.gng --overwrite 2>said
 refused 'the bytes are written; .*member 2 of 3: .*b' "$grapnel" store write $all --file other.gng --overwrite --resync
 mv away b
-says 'member 4 (file:b) is in use again' "$grapnel" store write tier:host:64K,$all --file other.gng --overwrite --resync
+cp other.gng alone
+refused 'has no members to put back' "$grapnel" store write file:alone --file other.gng --overwrite --resync
+says 'file:b is in use again' "$grapnel" store write tier:host:64K,$all --file other.gng --overwrite --resync
 cmp a b
 says 'member 4    in use       file:b' "$grapnel" store info tier:ro,host:64K,$all
 
