@@ -90,7 +90,7 @@ def main():
     for nodes in map(int, args.nodes.split(",")):
         rows.append(measure(args, nodes, sort_ns))
         claims += claims_of(args, rows[-1])
-    return report.save(args, f"net-packets-{args.gpus}", {"rows": rows, "sort_ns": sort_ns, "gpus": args.gpus, "table_bytes": args.table,
+    return report.save(args, f"net-packets-{args.gpus}", {"runs": args.runs, "rows": rows, "sort_ns": sort_ns, "gpus": args.gpus, "table_bytes": args.table,
                                                           "unit": "giga-updates per second of all nodes", "on": args.machine}, claims)
 
 

@@ -121,8 +121,7 @@ struct gn_net_options {
 	/* 1: on cpu too a kernel sorts the messages of kernels and changes the heap, as on cuda: to test it
 	 */
 	uint32_t by_kernel;
-	uint32_t
-	    host_sorts; /* 1: the network thread sorts, where a kernel changes the heap too: to compare */
+	uint32_t host_sorts; /* 1: the network thread sorts them, also on cuda: to compare */
 	uint64_t timeout_ns; /* of every wait for another node; 0: 30 s */
 };
 
