@@ -34,6 +34,7 @@ static void calls_run_where_they_go_and_may_call_on(void **state)
 {
 	(void)state;
 	run_all(net_calls);
+	run_all(net_calls_of_kernels);
 }
 
 static void nodes_meet_and_tell_each_other(void **state)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 64 };
+enum { THREADS = 64, CALLS = 60 };
 
 const char *net_machine_name(void)
 {
@@ -321,6 +321,65 @@ static void never(const struct gn_net_incoming *message, void *context)
 	(void)message;
 	(void)context;
 	abort();
+}
+
+struct call_args {
+	struct gn_net_view net;
+	uint32_t handler;
+};
+
+/* The lanes of a warp call with other numbers of bytes, some appended together and some alone. */
+SIMT_FN uint32_t call_bytes(uint32_t thread, uint32_t k)
+{
+	return 8 + (thread / 4 * 7 + k * 13) % (GN_NET_MOST_CALL_BYTES - 7);
+}
+
+SIMT_FN void call_next(const struct call_args *a)
+{
+	const uint32_t thread = (uint32_t)simt_global_thread(), pe = (a->net.node + 1) % a->net.nodes;
+	char bytes[GN_NET_MOST_CALL_BYTES];
+
+	for (uint32_t k = 0; k < CALLS; k++) {
+		const uint32_t name[2] = {thread, k};
+
+		memset(bytes, (char)(thread + k), sizeof bytes);
+		memcpy(bytes, name, sizeof name);
+		gn_net_call(&a->net, pe, a->handler, bytes, call_bytes(thread, k));
+	}
+}
+SIMT_KERNEL(call_next, struct call_args)
+
+struct called {
+	uint32_t arrived, wrong, next[THREADS];
+};
+
+/* Each thread's calls arrive in their order, with their bytes. */
+static void count_call(const struct gn_net_incoming *message, void *context)
+{
+	struct called *c = (struct called *)context;
+	const char *bytes = (const char *)message->payload;
+	uint32_t name[2];
+
+	memcpy(name, bytes, sizeof name);
+	c->arrived++;
+	c->wrong += c->next[name[0] % THREADS]++ != name[1] || message->bytes != call_bytes(name[0], name[1]);
+	for (uint32_t at = sizeof name; at < message->bytes; at++)
+		c->wrong += bytes[at] != (char)(name[0] + name[1]);
+}
+
+int net_calls_of_kernels(struct gn_net *net, void *unused)
+{
+	struct call_args a = {gn_net_device(net), 0};
+	struct called c = {0, 0, {0}};
+
+	(void)unused;
+	a.handler = (uint32_t)gn_net_handler(net, "count call", count_call, &c);
+	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
+	CHECK_EQUAL(launch(net, &call_next_kernel, &a), 0);
+	CHECK_EQUAL(gn_net_settle(net), 0);
+	CHECK_EQUAL(c.arrived, THREADS * CALLS);
+	CHECK_EQUAL(c.wrong, 0);
+	return gn_net_barrier(gn_net_host(net));
 }
 
 int net_calls(struct gn_net *net, void *unused)

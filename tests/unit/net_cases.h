@@ -21,6 +21,7 @@ int net_fetches(struct gn_net *net, void *unused);
 int net_host_forms(struct gn_net *net, void *unused);
 int net_bytes(struct gn_net *net, void *unused);
 int net_calls(struct gn_net *net, void *unused);
+int net_calls_of_kernels(struct gn_net *net, void *unused);
 int net_together(struct gn_net *net, void *unused);
 int net_teams(struct gn_net *net, void *unused);
 int net_alignment(struct gn_net *net, void *unused);
