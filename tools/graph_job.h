@@ -193,8 +193,9 @@ struct graph_job {
 };
 
 /*
- * graph_job_steps - of which a report is to be made.
- * @before  what the cache had counted when they began; NULL: nothing
+ * graph_job_steps - an empty report of a job's steps, to which graph_steps_listener adds a row for each.
+ * @kind    the members that this job has beside the common ones
+ * @before  the cache's counters when the first step begins; NULL: all 0
  */
 struct graph_steps graph_job_steps(const struct graph_job *j, const struct graph_steps_kind *kind,
                                    const struct gn_cache_statistics *before);

@@ -49,9 +49,7 @@ struct graph_steps {
 	uint64_t phases, phase_room;
 };
 
-/* graph_steps_listener - for the options of a job; nobody where nothing is wanted. @s  the first members are
- * set
- */
+/* graph_steps_listener - for a job's options: it adds each step to @s, which graph_job_steps has made. */
 struct gn_graph_listener graph_steps_listener(struct graph_steps *s);
 void graph_steps_free(struct graph_steps *s);
 

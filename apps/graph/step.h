@@ -25,11 +25,11 @@ struct gn_graph_step {
 	double seconds; /* since the last step was told, or since the first launch */
 };
 
-/* Who is told. */
+/* A function that receives each step of a job, when the step has ended. */
 struct gn_graph_listener {
 	/*
 	 * Called by the thread that called the job, between two launches. Returns 0, or a code with a
-	 * message, which ends the job. NULL: nobody listens, and that costs nothing.
+	 * message, which ends the job. NULL: the steps are not measured, which costs nothing.
 	 */
 	int (*step)(void *user, const struct gn_graph_step *step, struct gn_error *error);
 	void *user; /* handed to step as it is */
