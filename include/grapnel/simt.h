@@ -462,7 +462,8 @@ int simt_stream_wait(struct simt_stream *stream);
 
 /*
  * simt_stream_move - simt_move after this stream's launches; waits for this stream only. Codes as simt_move;
- * -GN_EINVAL while the stream is in capture.
+ * -GN_EINVAL while the stream is in capture. Aligned 8-byte words, at most 256 bytes of them, may be changed
+ * by atomic operations of other streams' kernels meanwhile: each word has an old value or a new one.
  */
 int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 

@@ -235,6 +235,26 @@ static int cpu_follow(struct simt_stream *stream, struct simt_stream *other)
 	return 0;
 }
 
+/*
+ * copy - copy bytes. A few aligned words are copied as a GPU's copy does it, each word at once: kernels of
+ * other streams may change them by atomic operations meanwhile, as they do with counters.
+ */
+static void copy(void *to, const void *from, size_t bytes)
+{
+	uint64_t *t = (uint64_t *)to;
+	uint64_t *f = (uint64_t *)from; /* only read; atomic loads take no const */
+	uint64_t word[32];
+
+	if (bytes > sizeof word || ((uintptr_t)to | (uintptr_t)from | bytes) % sizeof *word) {
+		memmove(to, from, bytes);
+		return;
+	}
+	for (size_t k = 0; k < bytes / sizeof *word; k++)
+		word[k] = simt_load_relaxed_dev_u64(&f[k]);
+	for (size_t k = 0; k < bytes / sizeof *word; k++)
+		simt_store_relaxed_dev_u64(&t[k], word[k]);
+}
+
 static int cpu_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
 {
 	struct cpu_machine *m = cpu_of(stream->machine);
@@ -246,7 +266,7 @@ static int cpu_move(struct simt_stream *stream, void *to, const void *from, size
 	err = s->failure ? -GN_EIO : 0;
 	pthread_mutex_unlock(&m->mutex);
 	if (!err && bytes)
-		memmove(to, from, bytes);
+		copy(to, from, bytes);
 	return err;
 }
 
