@@ -10,7 +10,7 @@
 
 static uint64_t count(const struct gn_graph *g, unsigned width, enum gn_mode mode)
 {
-	const struct gn_tc_options o = {mode == GN_PAGED ? 16 : 0};
+	const struct gn_tc_options o = {mode == GN_PAGED ? 16u : 0u};
 	struct gn_tc_result result;
 	struct far_graph f;
 
