@@ -69,9 +69,11 @@ static void compare_preset(const char *preset)
 static void test_presets(void **state)
 {
 	(void)state;
-	compare_preset("none");
-	compare_preset("cache");
-	compare_preset("dualopt");
+	if (few_or_all(0, 1)) {
+		compare_preset("none");
+		compare_preset("cache");
+	}
+	compare_preset("dualopt"); /* all mechanisms */
 }
 
 /* Other links, decisions by each GPU, and what goes cycle by cycle: greedy dispatch, pages that move. */
@@ -83,7 +85,7 @@ static void test_configurations(void **state)
 	    "dispatch.gpus = greedy", "migrate.policy = page", "migrate.policy = first_touch"};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+	for (size_t k = 0; k < sizeof sets / sizeof *sets; k += few_or_all(2, 1)) {
 		fixture_config(&fixture, "dualopt", 4);
 		fixture.config.decide_warmup = 100;
 		fixture.config.decide_window = 200;
