@@ -384,7 +384,7 @@ int net_calls_of_kernels(struct gn_net *net, void *unused)
 
 int net_calls(struct gn_net *net, void *unused)
 {
-	enum { HOPS = 1000 };
+	enum { HOPS = 200 };
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
 	struct hop_state s = {nodes, node, 0, 0, 0};
 	struct hop_message m = {HOPS, 0};
