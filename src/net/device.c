@@ -4,7 +4,6 @@
 #include <net/node.h>
 #include <simt/machine.h>
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +114,7 @@ static int await_kernel(struct gn_net *net)
 			    net->route.node, (unsigned long long)(net->options.timeout_ns / 1000000));
 			return gn__network_fail(net, net->route.node, &error);
 		}
-		sched_yield();
+		simt_relax();
 	}
 	return 0;
 }

@@ -32,7 +32,7 @@ static void rest(const struct gn_net *net, uint32_t idle)
 	if (idle < GN_RULE_LOOKS)
 		return;
 	if (net->now - net->moved_ns < GN_RULE_AWAKE_NS)
-		sched_yield();
+		simt_relax();
 	else
 		nanosleep(&little, NULL);
 }

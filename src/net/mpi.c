@@ -11,7 +11,6 @@
 #include <net/rule.h>
 #include <net/transport.h>
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,7 +241,7 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 			rc = gn_error_set(error, -GN_ETIMEDOUT,
 			                  "not all nodes called gn_net_run within %llu ms",
 			                  (unsigned long long)(timeout_ns / 1000000));
-		sched_yield();
+		simt_relax();
 	}
 	return rc;
 }

@@ -5,7 +5,6 @@
 #include <simt/machine.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,7 +39,7 @@ static void *run_network(void *argument)
 static void await_network(const struct gn_net *net)
 {
 	while (!simt_load_acquire_dev_u32(&net->begun))
-		sched_yield();
+		simt_relax();
 }
 
 static void *run_node(void *argument)

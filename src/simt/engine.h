@@ -185,6 +185,13 @@ static inline int simt__launch_failed(const struct simt__launch *launch)
 /* The system's clock, under every schedule. */
 uint64_t simt__system_ns(void);
 
+/*
+ * simt__give_way - let other threads of the system run. A yield costs nothing if none is ready. But where
+ * others compute, Linux runs each of them for a time slice before this thread looks again; after a short
+ * sleep it looks soon. So when a yield took long, the next ones of this thread are sleeps.
+ */
+void simt__give_way(void);
+
 /* The fiber of the calling thread of a kernel; NULL on host threads and between fibers. */
 extern struct simt__lane simt__host_lane;
 static inline struct simt__fiber *simt__fiber_self(void)

@@ -14,12 +14,30 @@ uint64_t simt__system_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void simt__give_way(void)
+{
+	const uint64_t crowded_ns = 400000;
+	const struct timespec nap = {0, 20000};
+	static __thread uint32_t naps;
+	uint64_t began;
+
+	if (naps) {
+		naps--;
+		nanosleep(&nap, NULL);
+		return;
+	}
+	began = simt__system_ns();
+	sched_yield();
+	if (simt__system_ns() - began > crowded_ns)
+		naps = 200;
+}
+
 void simt__relax(void)
 {
 	struct simt__fiber *f = simt__fiber_self();
 
 	if (!f) {
-		sched_yield();
+		simt__give_way();
 		return;
 	}
 	if (f->warp)

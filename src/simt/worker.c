@@ -164,7 +164,7 @@ static void quiet_round(struct simt__worker *w)
 		nanosleep(&nap, NULL);
 		w->slept_ns = now;
 	} else {
-		sched_yield();
+		simt__give_way();
 	}
 	w->yielded_ns = simt__system_ns();
 }

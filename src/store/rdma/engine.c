@@ -2,7 +2,6 @@
 #include <store/rdma/engine.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,7 +293,7 @@ void gn_rdma_engine_turn(struct gn_engine *engine, uint64_t wait_ns)
 
 	serve(e);
 	while (!engine->finished.first && simt_clock_ns() < end) {
-		sched_yield();
+		simt_relax();
 		serve(e);
 	}
 }
