@@ -7,7 +7,7 @@
  *     struct gn_cursor c = gn_cursor_init(&array);    a position that remembers its page
  *     uint32_t y = gn_cursor_read_u32(&c, i);
  *     gn_array_acquire(&array, mask, i, GN_READ, &page);   one page: plain loads, 16 bytes at a time
- *     gn_range_begin(&array, mask, i, j, GN_READ);         all pages of a run: the fastest
+ *     gn_range_begin(&array, mask, i, j, GN_READ);         the pages of elements i to j - 1, one by one
  *
  * docs/choosing.md says which form suits which loop. This file declares every function; their code is in
  * detail/array/. gather.h moves batches of rows, auto.h has an array that chooses its mode, grapnel.hpp has
@@ -19,10 +19,11 @@
  *   GN_DIRECT  each access loads or stores the store's own memory; for byte-addressable stores only
  *
  * Who may call: functions marked SIMT_FN (or SIMT_NOINLINE_FN, SIMT_INLINE_FN) may be called by any thread of
- * a kernel. Those that take no mask may be called from divergent code; lanes that are together and touch one
- * page act once. A collective function takes the mask of the lanes that call it (simt.h).
+ * a kernel. Those that take no mask may be called from divergent code. If lanes call one together and need
+ * the same page, one of them acts for all. A collective function takes the mask of the lanes that call it
+ * (simt.h).
  *
- * Memory order is that of ordinary device memory. Races between the program's threads are the program's own.
+ * Elements have the memory order of ordinary device memory: the program must order its own threads.
  *
  * Failures: nothing returns wrong data silently. Value forms return 0 for an element that cannot be read. The
  * array keeps the first failure (index, code, device status) where host and device can read it:
@@ -58,9 +59,10 @@ struct gn_array_options {
 
 /*
  * gn_array_create - describe elements of a store.
- * @array   receives the handle; end with gn_array_destroy. Cache, store and machine outlive it.
- * Host. Returns 0, -GN_EINVAL (element size, offset; a store that is not the cache's), -GN_ERANGE (reaches
- * past the store), -GN_ENOTSUP (direct mode on a store that is not byte-addressable), -GN_ENOMEM.
+ * @array   receives the handle; end with gn_array_destroy before the cache, the store and the machine
+ * Host. Returns 0, -GN_EINVAL (mode, element size or offset; no store; a store that is not the cache's),
+ * -GN_ERANGE (the elements reach past the store's end), -GN_ENOTSUP (direct mode on a store that is not
+ * byte-addressable; a store of another machine: gn_store_share), -GN_ENOMEM.
  */
 int gn_array_create(struct gn_array *array, struct simt_machine *machine,
                     const struct gn_array_options *options, struct gn_error *error);
@@ -69,10 +71,9 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*
- * gn_array_failure - the first failure since the last call. The call clears it. Any host thread at any
- * time. After a launch has ended, the record is complete. It is in pinned memory, so it can be polled while
- * kernels run. Waits for nothing. Returns 0 (none yet) or its code with index, code and device status in the
- * message.
+ * gn_array_failure - take the first failure since the last call. Any host thread at any time, also while
+ * kernels run; waits for nothing. After a launch has ended, its first failure is there. Returns 0 (none) or
+ * the failure's code; the message has index, code and device status.
  */
 int gn_array_failure(struct gn_array *array, struct gn_error *error);
 
@@ -89,16 +90,16 @@ SIMT_FN uint64_t gn_count(const struct gn_array *a);
 /*
  * gn_array_read - read one element and return the code.
  * @index  of the element
- * @to     receives the element_bytes of the array; aligned to them
+ * @to     receives element_bytes of the array; aligned to an element
  * Waits while the page is fetched. Returns 0; -GN_ERANGE (the index is past the end); -GN_EIO, -GN_ETIMEDOUT
  * (the transfer failed). The first failure is also kept in the array. After a failure *to is unchanged.
  */
 SIMT_NOINLINE_FN int gn_array_read(const struct gn_array *a, uint64_t index, void *to);
 
 /*
- * gn_read_T - read one element and return its value. T is u8 to u64, i8 to i64, f32 or f64. T is the array's
- * element type. Where T has another size, nothing is read and the array keeps -GN_EINVAL. Waits while the
- * page is fetched. Returns 0 on failure; the array keeps the first failure, with a code as gn_array_read.
+ * gn_read_T - read one element and return its value. T is u8 to u64, i8 to i64, f32 or f64, with the size of
+ * the array's elements. If it has another size, nothing is read and the array keeps -GN_EINVAL. Waits while
+ * the page is fetched. Returns 0 on failure; the array keeps the first failure, with a code as gn_array_read.
  */
 SIMT_FN uint8_t gn_read_u8(const struct gn_array *a, uint64_t index);
 SIMT_FN uint16_t gn_read_u16(const struct gn_array *a, uint64_t index);
@@ -123,9 +124,8 @@ SIMT_FN double gn_read_f64(const struct gn_array *a, uint64_t index);
 SIMT_NOINLINE_FN int gn_array_write(const struct gn_array *a, uint64_t index, const void *from);
 
 /*
- * gn_write_T - write one element, by value. T is u8 to u64, i8 to i64, f32 or f64.
- * T is the array's element type. Returns as gn_array_write, and -GN_EINVAL where T has another size: nothing
- * is written then.
+ * gn_write_T - write one element, by value. T is as in gn_read_T. Returns as gn_array_write, and -GN_EINVAL
+ * if T has another size than the elements: nothing is written then.
  */
 SIMT_FN int gn_write_u8(const struct gn_array *a, uint64_t index, uint8_t value);
 SIMT_FN int gn_write_u16(const struct gn_array *a, uint64_t index, uint16_t value);
@@ -143,10 +143,11 @@ SIMT_FN int gn_write_f64(const struct gn_array *a, uint64_t index, double value)
 /*
  * gn_add_T, gn_min_T, gn_max_T, gn_cas_T - change an element: add to it; set it to the smaller, or to the
  * larger, of itself and a value; set it to value if it equals expected (then expected is returned). Each is
- * indivisible for all threads that use the array in the same mode through the same cache; in direct mode for
- * the host as well. Memory order: relaxed. Waits while the page is fetched. Returns the element before the
- * change. Returns 0 if the element cannot be read or written, or has another size than T; the array keeps
- * that failure.
+ * indivisible for all threads that use the array in the same mode through the same cache. In direct mode it
+ * is also indivisible for the host's atomics on the cpu machine, and on a GPU if its link carries atomics to
+ * host memory (cudaDevAttrHostNativeAtomicSupported; not over PCIe). Memory order: relaxed. Waits while the
+ * page is fetched. Returns the element before the change. Returns 0 if the element cannot be read or written,
+ * or has another size than T; the array keeps that failure.
  */
 SIMT_FN uint32_t gn_add_u32(const struct gn_array *a, uint64_t index, uint32_t by);
 SIMT_FN uint64_t gn_add_u64(const struct gn_array *a, uint64_t index, uint64_t by);
@@ -163,9 +164,10 @@ SIMT_FN uint64_t gn_cas_u64(const struct gn_array *a, uint64_t index, uint64_t e
 
 /*
  * A read position of one thread. While the thread stays in the page that it read last, a read costs the load
- * of the data and one load of the page's word. A cursor does not pin its page: another page may take the
- * frame at any time, and nothing has to be released. It remembers a page only if all sectors of the page are
- * there; any other page is looked up at each read. It lives in registers. Do not share one between threads.
+ * of the data and one load of the page's word (its state, detail/cache/word.h). A cursor does not pin its
+ * page: another page may take the frame at any time, and nothing has to be released. A cursor remembers a
+ * page only if all sectors (the parts that are fetched one by one) are in its frame; any other page is looked
+ * up at each read. It lives in registers. Do not share one between threads.
  */
 struct gn_cursor {
 	const struct gn_array *array;
@@ -196,11 +198,11 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
 
 /*
  * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride ... T is u32, u64,
- * f32 or f64. A thread that reads one element at a time waits for memory at each element. This function
- * starts all loads, and waits once. It can do so if all elements lie in one page. That holds for a run whose
- * length divides the length of a page, and which begins at a multiple of its own length. Other elements are
- * read one by one, by one call for up to sixteen. Make count a constant: then the values stay in registers.
- * @value  receives count elements; those that cannot be had are 0
+ * f32 or f64. If all of them lie in one page that is in its frame, the function starts all loads and waits
+ * once; otherwise it reads one element after the other. A stretch of count * stride elements lies in one page
+ * if element 0 begins a page, the stretch is a power of two not longer than a page, and index is a multiple
+ * of it. Make count a constant: then the values stay in registers.
+ * @value  receives count elements; 0 for each that cannot be read
  * Returns 0, or the first failure's code as gn_array_read.
  */
 SIMT_INLINE_FN int gn_cursor_read_every_u32(struct gn_cursor *c, uint64_t index, uint64_t stride,
@@ -230,12 +232,12 @@ struct gn_page {
  *          page before anybody reads one. If the whole page lies in the array it is not fetched, and its
  *          elements are undefined until they are written
  * @page    receives the elements; end with gn_array_release over the same mask
- * A pinned page keeps its frame. Pin few pages, and do not wait for other threads meanwhile. In direct mode
- * the elements are the whole array, or a block of 4 KiB in a launch that gn_auto samples. Waits while the
- * page is fetched.
- * Returns to all lanes 0; -GN_ENOBUFS (every frame the page could take is pinned, or the page itself is,
- * 16383 times: release something, or read element by element); -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE,
- * -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. The array keeps failures other than -GN_ENOBUFS.
+ * A pinned page keeps its frame. Pin few pages, and do not wait for other threads while you hold one. In
+ * direct mode the elements are the whole array, or a block of 4 KiB in a launch that gn_auto samples. Waits
+ * while the page is fetched. Returns to all lanes 0; -GN_ENOBUFS (every frame that the page could take is
+ * pinned, or the page itself is pinned 16383 times: release something, or read element by element);
+ * -GN_ENOSPC (see gn_cache_flush); -GN_ERANGE, -GN_EIO, -GN_ETIMEDOUT, -GN_EROFS. The array keeps failures
+ * other than -GN_ENOBUFS.
  */
 SIMT_FN int gn_array_acquire(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
                              struct gn_page *page);
@@ -246,7 +248,7 @@ SIMT_FN void gn_array_release(const struct gn_array *a, uint32_t mask, const str
 /*
  * gn_array_acquire_each - collective: each lane pins the page of an element of its own.
  * @mask  the calling lanes; index, intent and page are each lane's own
- * All pages that are there are pinned in one round trip; the others are fetched together. Otherwise as
+ * Pages that are in frames are pinned in one round trip; the others are fetched together. Otherwise as
  * gn_array_acquire. The code is each lane's own: a lane whose code is 0 calls gn_array_release_each.
  */
 SIMT_FN int gn_array_acquire_each(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
@@ -257,9 +259,9 @@ SIMT_FN void gn_array_release_each(const struct gn_array *a, const struct gn_pag
 
 /* ---- pages by reference, begun before they are needed ---- */
 
-/* A page that was begun. A value; it lives in registers of the lanes that began it. */
+/* A page whose fetch was begun. A value; it lives in registers of the lanes that began it. */
 struct gn_page_ticket {
-	struct gn_page page; /* the library's own, all of them */
+	struct gn_page page; /* this and the other members are the library's own */
 	uint64_t index;
 	uint32_t intent;
 	uint32_t reserved;
@@ -267,7 +269,7 @@ struct gn_page_ticket {
 };
 
 /*
- * gn_page_begin - collective: begin to bring the page that holds an element, and do other work meanwhile.
+ * gn_page_begin - collective: begin to fetch the page that holds an element, and do other work meanwhile.
  * @mask, @index, @intent  as for gn_array_acquire
  * @ticket  receives the ticket; ask gn_page_ready until the page is there, or end it with gn_page_cancel,
  *          each over the same mask
@@ -278,50 +280,54 @@ struct gn_page_ticket {
  *             ... more of it ...
  *     if (!rc) { ... page.data ...; gn_array_release(&a, mask, &page); }
  *
- * A page that is in its frame is pinned at once. From a store of queues (file, memq, nvme, rdma, and stripes
- * and replicas of them) the command is posted when the call returns, unless another thread fetches the page
- * already, or too many fetches have been begun: then gn_page_ready begins it. It waits for no device and no
- * other thread. In three cases it does wait, because the calling lanes move bytes themselves before the call
- * returns, and write pages back to make room, as gn_array_acquire does: from memory (host, peer); from a
- * store whose queues have a depth of 2, or with a cache whose budget has no room for such fetches; and a page
- * of which sectors were written, but the rest never fetched.
+ * A page that is in its frame is pinned at once. Over a store behind queue pairs (file, memq, nvme, rdma, and
+ * stripes and replicas of them) gn_page_begin posts the command and returns: it waits for no device and no
+ * other thread. If another thread already fetches the page, or no entry or frame is free, it posts nothing,
+ * and gn_page_ready tries again.
  *
- * Threads with tickets may wait for pages, also for each other's: whoever waits for a page ends the fetches
- * that others have begun. Each ticket may hold a frame, and an entry of the cache's, of which there are about
- * as many as frames, 256 at most. Else no page is written back to make room. Ask every ticket: an entry stays
- * taken until its ticket was asked. Ask within the store's timeout, which runs from the begin: a fetch that
- * nobody has asked for until then may end in -GN_ETIMEDOUT. With GN_OVERWRITE the page is the caller's when
- * the call returns, and its bytes are undefined: take it with gn_page_ready and write it; a cancel would
- * leave undefined bytes in the array.
- * Returns to all lanes 0: there is a ticket; or an error as gn_array_acquire, and there is no ticket.
+ * In these cases the lanes move the page themselves before the call returns. They wait, and write pages back
+ * to make room, as in gn_array_acquire:
+ *   - the store is memory (host, peer) or a tier
+ *   - the store's queues have a depth of 2, or the cache's budget has no room for entries (below)
+ *   - some sectors of the page were written, and its other sectors were never fetched
+ *
+ * A thread that holds tickets may wait for pages, also for pages that other threads have begun: every thread
+ * that waits for a page also completes the fetches of others. Each ticket may hold a frame and an entry in a
+ * table of the cache, which has about as many entries as frames, 256 at most. Apart from the cases above no
+ * page is written back to make room for a ticket. Ask for every ticket: its entry stays taken until then. Ask
+ * within the store's timeout, which runs from gn_page_begin: later the fetch may end in -GN_ETIMEDOUT. With
+ * GN_OVERWRITE the bytes of the page are undefined when the call returns: take the page with gn_page_ready
+ * and write it. Do not cancel such a ticket: the array would keep undefined bytes. Returns to all lanes 0
+ * (there is a ticket), or an error as gn_array_acquire (there is none).
  */
 SIMT_FN int gn_page_begin(const struct gn_array *a, uint32_t mask, uint64_t index, uint32_t intent,
                           struct gn_page_ticket *ticket);
 
 /*
- * gn_page_ready - collective over the mask of gn_page_begin: is the page there? Rings and reaps for all
- * threads, so it makes progress alone. Waits only where gn_page_begin does.
- * @page  receives the elements if it is; end with gn_array_release over the same mask
+ * gn_page_ready - collective over the mask of gn_page_begin: is the page there? It rings doorbells and takes
+ * completions for all threads, so a thread that asks gets its page even if no other thread runs. Waits only
+ * where gn_page_begin does.
+ * @page  receives the elements if the result is 0; end with gn_array_release over the same mask
  * Returns to all lanes -GN_EAGAIN (ask again); 0; or an error as gn_array_acquire. -GN_ENOBUFS: every frame
- * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: of this fetch, or of another thread's
- * that the ticket waited for. The ticket has ended unless the result is -GN_EAGAIN. The array keeps failures
+ * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: this fetch failed, or that of another
+ * thread for which the ticket waited. Every result but -GN_EAGAIN ends the ticket. The array keeps failures
  * other than -GN_ENOBUFS.
  */
 SIMT_FN int gn_page_ready(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket,
                           struct gn_page *page);
 
 /*
- * gn_page_cancel - collective over the mask of gn_page_begin: end a ticket for which gn_page_ready has
- * returned nothing but -GN_EAGAIN. Waits for the fetch that the ticket has begun, because a command cannot be
- * taken back. Not for GN_OVERWRITE.
+ * gn_page_cancel - collective over the mask of gn_page_begin: end a ticket that gn_page_ready has not ended.
+ * Waits for the fetch that the ticket has begun, because a command cannot be taken back. Not for
+ * GN_OVERWRITE.
  */
 SIMT_FN void gn_page_cancel(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket);
 
 /* ---- a range: a loop over the pages of a run of elements ---- */
 
 /*
- * A loop under way. It lives in registers of the lanes that began it. Each thread with a run of its own,
- * elements i to j - 1:
+ * A loop under way. It lives in registers of the lanes that began it. With a run for each thread, elements i
+ * to j - 1:
  *
  *     struct gn_range r = gn_range_begin(&a, 1u << simt_lane(), i, j, GN_READ);
  *     struct gn_page page;
@@ -333,7 +339,7 @@ SIMT_FN void gn_page_cancel(const struct gn_array *a, uint32_t mask, struct gn_p
  *     rc = gn_range_end(&r);
  *
  * If the loop ended early, rc is not 0, and elements from r.next on were not handed out. -GN_ENOBUFS (no
- * frame could be had) is only in rc; the array keeps other failures. A warp with one run passes
+ * frame was free) is only in rc; the array keeps other failures. A warp with one run passes
  * simt_active() as the mask, and its lanes share each page: k from simt_lane() in steps of
  * simt_warp_width().
  *
@@ -359,20 +365,20 @@ struct gn_range {
  * @intent  GN_READ; GN_WRITE: elements will be written; GN_OVERWRITE: the caller writes all elements of every
  *          page that is handed out, so pages that lie wholly in the run are not fetched. If the loop is left
  *          early, the other elements are unchanged
- * Does not wait. If the run reaches past the array, the loop ends at once with status.code -GN_ERANGE; if it
- * writes to a read-only array, with -GN_EROFS.
+ * Does not wait. If the run reaches past the array, or begin is above end, the loop ends at once with
+ * status.code -GN_ERANGE; if it writes to a read-only array, with -GN_EROFS.
  */
 SIMT_FN struct gn_range gn_range_begin(const struct gn_array *a, uint32_t mask, uint64_t begin, uint64_t end,
                                        uint32_t intent);
 
 /*
  * gn_range_next - collective over the mask of the loop: the elements of the next page.
- * @page  receives them, cut to the run. The loop pins the page until the next call; do not release it
+ * @page  receives those that lie in the run. The loop pins the page until the next call; do not release it
  * Waits while pages are fetched. Returns 1; or 0 at the end. After a 0, r->status.code says why: 0 (the whole
- * run was handed out), -GN_ENOBUFS (no page could be had: every frame is pinned), -GN_ENOSPC (no page could
- * be had: dirty ones cannot be written), -GN_EIO, -GN_ETIMEDOUT, or -GN_ERANGE or -GN_EROFS of
- * gn_range_begin. If it is not 0, elements from r->next on were not handed out. In direct mode the first call
- * hands out the whole run, or blocks of 4 KiB in a launch that gn_auto samples.
+ * run was handed out), -GN_ENOBUFS (every frame that the page could take is pinned), -GN_ENOSPC (every such
+ * frame is pinned or dirty, and dirty ones cannot be written), -GN_EIO, -GN_ETIMEDOUT, or -GN_ERANGE or
+ * -GN_EROFS of gn_range_begin. If it is not 0, elements from r->next on were not handed out. In direct mode
+ * the first call hands out the whole run, or blocks of 4 KiB in a launch that gn_auto samples.
  */
 SIMT_FN int gn_range_next(struct gn_range *r, struct gn_page *page);
 
@@ -388,9 +394,9 @@ SIMT_FN int gn_range_end(struct gn_range *r);
  * gn_array_prefetch_each - collective: fetch the page of one element for every lane that names one.
  * @mask   the calling lanes; all of them move the bytes
  * @wants  1: this lane names an element
- * A hint: pages that cannot be had are left out, and no failure is kept. In direct mode it does nothing. It
- * is useful if one warp fetches for others, or fetches many pages at once that it would otherwise miss one
- * after another. Waits for the transfers that it begins, not for those of others. From the host:
+ * A hint: a page that cannot be fetched is left out, and no failure is kept. In direct mode it does nothing.
+ * Use it if one warp fetches for others, or fetches many pages at once that it would otherwise miss one after
+ * another. Waits for the transfers that it begins, not for those of others. From the host:
  * gn_cache_prefetch_range.
  */
 SIMT_FN void gn_array_prefetch_each(const struct gn_array *a, uint32_t mask, int wants, uint64_t index);

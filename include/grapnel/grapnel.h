@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grapnel.h - all of Grapnel. Each header also compiles alone; see the top of each.
+ * grapnel.h - all headers of Grapnel for C, except shmem.h. Each also compiles alone.
  *
  *   open.h    an array and what it stands on, by one call  (start here)
  *   array.h   elements: what kernels read and write
+ *   gather.h  many rows at once, by their numbers
+ *   auto.h    an array that chooses how it reads its store
  *   slots.h   items of any size in numbered slots of device memory, for batches of keys
  *   cache.h   pages of stores in frames of fast memory
  *   store.h   where bytes rest, opened by URI
  *   nvmeq.h   NVMe queue pairs that thousands of threads share; ring.h, nvme.h below it
+ *   net.h     small messages between nodes
  *   simt.h    kernels, machines, lanes, atomics
+ *   explore.h a kernel under every schedule, for tests
  *   trace.h   the steps of a request, named where they happen
  *   error.h   codes and messages
  *   version.h which Grapnel this is

@@ -33,18 +33,21 @@ struct gn_data;
 /* Zero is a good default for every member but element_bytes. */
 struct gn_options {
 	const char *machine;    /* "cpu", "cuda" or "cuda:1"; NULL for "cpu" */
-	enum gn_mode mode;      /* GN_PAGED, or GN_DIRECT: without a cache, of stores that are memory */
+	enum gn_mode mode;      /* GN_PAGED; or GN_DIRECT: without a cache, for stores that are memory */
 	uint32_t element_bytes; /* 1, 2, 4, 8 or 16 */
 	uint64_t offset;        /* of element 0 in the store, in bytes; a multiple of element_bytes */
 	uint64_t count;         /* elements; 0 for all that the store holds from offset on */
 	/*
-	 * bytes 0: as large as the array, but at most an eighth of the machine's memory, and at least 1 MiB
-	 * and 16 pages
+	 * cache.bytes 0: the bytes of the array, at most an eighth of the machine's memory, but at least 1
+	 * MiB and at least 16 times cache.page_bytes
 	 */
 	struct gn_cache_options cache;
 	struct gn_store_options store;
 	struct simt_options machine_options; /* its name is ignored: machine above is the name */
-	/* open data: use its machine, but open a new store and cache; machine above is ignored */
+	/*
+	 * NULL, or data that is open: use its machine, with a new store and cache. Then machine and
+	 * machine_options are ignored
+	 */
 	struct gn_data *beside;
 };
 
@@ -66,7 +69,7 @@ struct gn_data {
  * @data     receives all of it; end with gn_close. On failure there is nothing to close
  * @uri      of the store, such as "host:8G", "file:PATH?ro", "file:PATH?create=1G" (store.h)
  * @options  borrowed until return
- * Host. Returns 0; -GN_EINVAL (an option that is none; with count 0, a store without an element at offset);
+ * Host. Returns 0; -GN_EINVAL (an option is not valid; or count is 0 and the store has no element at offset);
  * or the code of simt_open, gn_store_open, gn_cache_create or gn_array_create, whichever failed.
  */
 int gn_open(struct gn_data *data, const char *uri, const struct gn_options *options, struct gn_error *error);
@@ -76,38 +79,41 @@ int gn_open(struct gn_data *data, const char *uri, const struct gn_options *opti
  * @grid       blocks 0: as many threads as the machine runs at once, in blocks of block_threads, where 0
  *             means 256. With blocks, block_threads must be given, too
  * @arguments  the kernel's argument struct
- * Host, one thread a machine at a time. Returns 0; the code of simt_launch or simt_wait; or the first failure
- * of an access to data->array that no earlier call has reported (gn_array_failure). It does not report
- * failures of other arrays. After a kernel that uses a second array, call gn_array_failure for that one; its
- * gn_close reports them as well.
+ * Host, one thread a machine at a time. Returns 0; -GN_EINVAL (the data is not open); the code of simt_launch
+ * or simt_wait; or the first failure of an access to data->array that no earlier call has reported
+ * (gn_array_failure). If the kernel uses a second array, call gn_array_failure for that array too; otherwise
+ * its gn_close reports the failure.
  */
 int gn_launch(struct gn_data *data, const struct simt_kernel *kernel, struct simt_grid grid,
               const void *arguments, struct gn_error *error);
 
 /*
- * gn_flush - wait for the machine's own stream, and write what kernels changed to the store, as
- * gn_cache_flush; in direct mode gn_store_flush. Call it before gn_store_read_host, which does not see what
- * is still in the cache.
- * Returns 0 (every write before it that did not fail is in the store), or the code of the first failure.
+ * gn_flush - wait for the machine's own stream, then flush: the cache (gn_cache_flush), or in direct mode the
+ * store (gn_store_flush). Call it before gn_store_read_host, which does not see what is still in the cache.
+ * Host. Returns 0 (every write before it that did not fail is in the store), -GN_EINVAL (the data is not
+ * open), or the code of the first failure.
  * Pages that could not be written stay in the cache.
  */
 int gn_flush(struct gn_data *data, struct gn_error *error);
 
 /*
  * gn_close - flush, and give everything back. Kernels on other streams must have ended.
- * Returns 0, also for data that is not open. Else nothing is closed, and it may be called again:
- *   -GN_EBUSY  others use the machine of this data: close them first
+ * Host. Returns 0, also for data that is not open. With any other code nothing was closed, and gn_close may
+ * be called again:
+ *   -GN_EBUSY  other data use the machine of this one (options.beside): close them first
  *   the code of gn_flush: pages that could not be written stay in the cache. Remove the cause and call
  *              gn_close again, or drop the changes by gn_discard. If the system could not make a file
  *              durable, every later gn_close fails, too (gn_store_flush): only gn_discard closes then
- *   a failure of an access to data->array that no earlier call has reported: the next gn_close closes
+ *   the code of a failed access to data->array that no earlier call has reported. The next gn_close does not
+ *              report it again
  */
 int gn_close(struct gn_data *data, struct gn_error *error);
 
 /*
- * gn_discard - wait for the machine's own stream, and give everything back without a flush. Changes that
- * were not flushed are in the store if their pages have left the cache; the others are lost. In direct mode
- * all changes are in the store. Returns 0, or -GN_EBUSY as gn_close.
+ * gn_discard - wait for the machine's own stream, and give everything back without a flush. A change that was
+ * not flushed is in the store if its page has left the cache; otherwise it is lost. In direct mode all
+ * changes are in the store. Kernels on other streams must have ended. Host. Returns 0, or -GN_EBUSY as
+ * gn_close.
  */
 int gn_discard(struct gn_data *data, struct gn_error *error);
 
