@@ -62,8 +62,9 @@ struct gn_cache_options {
 	 */
 	uint32_t page_bytes;
 	/*
-	 * GN_CLOCK keeps pages that were used lately. It adapts: if that moves fewer bytes, it keeps one part
-	 * of the data all the time, or does not cache reads (detail/cache/hand.h). GN_FIFO, GN_RANDOM: fixed
+	 * GN_CLOCK keeps pages that were used lately. With a direct table and 8192 frames or more it adapts:
+	 * if that moves fewer bytes, it keeps one part of the data all the time, or does not cache reads
+	 * (detail/cache/hand.h). GN_FIFO and GN_RANDOM never adapt
 	 */
 	enum gn_cache_policy policy;
 	enum gn_cache_table table;

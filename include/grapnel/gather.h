@@ -5,18 +5,20 @@
  *
  * On a GPU, rows that are read in the order of the batch arrive at the rate of address translation. Rows
  * that are read in the order of their addresses arrive at the rate of the link. So a batch is sorted by
- * address first, and a row that it names several times is read once. If loads reach the store (host:), a row
- * that is not in the cache is read alone, without its page. On a GPU a batch of few rows gains nothing by a
- * sort: of at most 65536, or of less than one for each 64 KiB of the array, each of at most 4096 bytes and
- * 1024 elements. gn_gather_rows and gn_gather_rows_on then read the rows in the order of the batch, if the
- * array is in direct mode, or its cache has a direct table and sectors. On the cpu machine a sort costs more
- * than it saves: there gn_gather_rows and gn_gather_rows_on read the rows of such a store in the order of the
- * batch, and prefetch each. The other forms, and all scatters, sort on every machine. There are four forms:
+ * address first, and a row that it names several times is read once. If the store is memory (host:, peer:), a
+ * row that is not in the cache is read alone, without its page.
+ *
+ * From such stores gn_gather_rows and gn_gather_rows_on do not sort in two cases:
+ *   - on the cpu machine, where a sort costs more than it saves
+ *   - on a GPU, a batch of few rows: at most 65536 of them, or fewer than one for each 64 KiB of the array,
+ *     with rows of at most 4096 bytes and 1024 elements. The array is in direct mode, or its cache has a
+ *     direct table and sectors
+ * The other forms, and all scatters, always sort. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
  *   gn_gather_rows_on(g, stream, &array, &batch, &error)    the same on a stream, which may be in capture
- *   gn_gather_grid(&g_view, &array, &batch, shared)         a kernel whose blocks all run at once, together
- *   gn_gather_block(&array, &batch, shared)                 one block on its own; for thousands of rows
+ *   gn_gather_grid(&g_view, &array, &batch, shared)         in a kernel: all its blocks, which run at once
+ *   gn_gather_block(&array, &batch, shared)                 in a kernel: one block, for thousands of rows
  *
  * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. For all of them:
  *
@@ -26,23 +28,23 @@
  *             cannot be read or written, the array keeps -GN_EIO or -GN_ETIMEDOUT; a gather sets the missing
  *             part to zero. The other rows are not affected. Call gn_array_failure after simt_wait.
  *   repeats   a batch may name a row any number of times. A gather returns it each time. A scatter writes
- *             the last of the rows with one number; it does not write the others.
- *   cache     a batch uses the pages that are in frames. For absent pages a gather reads the rows alone, and
- *             leaves the cache as it is, if loads reach the store (host:). From any other store it fetches
- *             the pages. One of about 16 batches of few rows (above) brings in what it misses, as scalar
- *             reads do; while the cache has free frames, every batch does. So rows that are wanted often come
- *             into the cache. A scatter pins pages for writing, and so fetches absent ones.
- *   peers     From a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. Rows of
- *             up to 32 bytes (4, if several GPUs have the data) are gathered by the GPUs that have them, if
- *             index and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive
- *             packed, where a load moves 32 bytes for each. The first such batch for each GPU opens it; let
- *             that not be in a capture. If such a GPU fails while it works, the next batch says so. On cpu
- *             such a batch waits for what is on the stream, and for its own end.
+ *             only the last of the rows with one number.
+ *   cache     a batch uses the pages that are in frames. If the store is memory, a gather reads the other
+ *             rows alone, and leaves the cache as it is. From any other store it fetches their pages. A GPU's
+ *             batch of few rows (above) fetches them from memory, too, as scalar reads do, while the cache
+ *             has free frames; later about one such batch in 16 does. So rows that are read often come into
+ *             the cache. A scatter pins pages for writing, and so fetches absent ones.
+ *   peers     from a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. The GPUs
+ *             that have the data gather rows of up to 32 bytes (8, if several GPUs have the data), if index
+ *             and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive
+ *             packed; a load would move 32 bytes for each. The first such batch for each GPU opens that GPU,
+ *             and must not be in a capture. If such a GPU fails at work, the next batch reports it. On cpu
+ *             such a batch waits for the earlier launches of the stream, and for its own end.
  *   order     a batch counts as one scalar read or write for each element, by threads of the same kernel, in
  *             no fixed order. If another thread writes an element meanwhile, a gather has the old or the new
  *             value. This holds for elements of up to 8 bytes.
  *
- * Sources: the order of access and what it is worth: docs/performance.md; the sort is that of D. E. Knuth,
+ * Sources: the gain of the order is in docs/performance.md; the sort is that of D. E. Knuth,
  * The Art of Computer Programming 3, section 5.2.5, over blocks as in N. Satish and others, "Designing
  * efficient sorting algorithms for manycore GPUs" (2009).
  */
@@ -50,7 +52,7 @@
 #define GRAPNEL_ARRAY_GATHER_H
 
 #include <grapnel/array.h>
-#if !defined(__CUDACC_RTC__) /* it is for the library's own kernel, which the host prepares */
+#if !defined(__CUDACC_RTC__) /* only the library's own kernel uses it */
 #include <grapnel/detail/array/gather_few.h>
 #endif
 #include <grapnel/detail/array/gather_rows.h>
@@ -61,15 +63,15 @@
  */
 enum { GN_GATHER_SHARED = sizeof(struct gn__gather_shared) };
 
-/* ---- what can be asked for ---- */
+/* ---- checks ---- */
 
-/* Numbers of rows and places of a batch share the 63 bits of an entry. */
+/* The number of a row and its place in the batch share the 63 bits of an entry that is sorted. */
 SIMT_FN int gn__batch_fits(const struct gn_array *a, const struct gn_batch *batch)
 {
 	return gn__bits(a->count / batch->elements) + gn__bits(batch->count) <= 63;
 }
 
-/* Why a batch cannot be moved at all; 0 if it can. */
+/* The code for a batch that cannot be moved at all; 0 if it can. */
 SIMT_FN int gn__batch_check(const struct gn_array *a, const struct gn_batch *batch, int is_scatter)
 {
 	if (!batch->elements || batch->elements > (1u << 30) >> a->element_log2)
@@ -79,7 +81,7 @@ SIMT_FN int gn__batch_check(const struct gn_array *a, const struct gn_batch *bat
 	return is_scatter && a->read_only ? -GN_EROFS : 0;
 }
 
-/* The same; what is wrong is kept in the array as well. */
+/* The same; the array keeps the code as well. */
 SIMT_FN int gn__batch_refused(const struct gn_array *a, const struct gn_batch *batch, int is_scatter,
                               int fits)
 {
@@ -95,7 +97,7 @@ SIMT_FN int gn__batch_refused(const struct gn_array *a, const struct gn_batch *b
 
 enum { GN__ROUND = GN__TILE / 2, GN__ROUND_BITS = 11 };
 
-/* The job of one round: entries `first` and following of the batch, whose places count from there. */
+/* The job of one round: entries of the batch from `first` on; their places count from there. */
 SIMT_FN void gn__round_begin(struct gn__gather_shared *s, const struct gn_array *a,
                              const struct gn_batch *batch, uint64_t first, int is_scatter)
 {
@@ -150,13 +152,14 @@ SIMT_FN int gn__block_move(const struct gn_array *a, const struct gn_batch *batc
 
 /*
  * gn_gather_block - read a batch's rows with the threads of one block.
- * @a       array; @batch  the same values in every thread
- * @shared  GN_GATHER_SHARED bytes of the block's shared memory
- * Every thread of the block calls it, none from divergent code; the block has a whole warp at least. Sorts
- * 2048 rows at a time: a row that a longer batch names again later is read again. Waits while pages are
- * fetched. After it the block sees the rows. Returns to every thread 0, also where rows failed (see the top
- * of this file), or what is wrong with the batch: -GN_EINVAL (elements 0 or more than 1 GiB; rows not
- * aligned to an element), -GN_EFBIG (more than 2^52 elements).
+ * @a, @batch  the same values in every thread
+ * @shared     GN_GATHER_SHARED bytes of the block's shared memory
+ * Every thread of the block calls it, none from divergent code; the block has at least one whole warp. It
+ * sorts 2048 rows at a time: if a longer batch names a row again later, the row is read again. Waits while
+ * pages are fetched. After it the block sees the rows. Returns to every thread 0, even if rows failed (see
+ * the top of this file), or a code for the batch, which the array keeps as well: -GN_EINVAL (rows of 0
+ * elements or of more than 1 GiB; the memory of the rows is not aligned to an element, or to 8 bytes),
+ * -GN_EFBIG (the array has 2^52 elements or more).
  */
 SIMT_FN int gn_gather_block(const struct gn_array *a, const struct gn_batch *batch, void *shared)
 {
@@ -243,11 +246,10 @@ SIMT_FN int gn__grid_move(const struct gn_gather_view *v, const struct gn_array 
  * @a, @batch  the same values in every thread
  * @shared  GN_GATHER_SHARED bytes of each block's shared memory
  * Every thread of the grid calls it, none from divergent code. All blocks must run at once, because they wait
- * for one another without a deadline: a grid with too many blocks never ends. On cuda, registers and shared
- * memory bound the blocks as well as threads; for a SIMT_KERNEL the bound is simt_describe's
- * resident_threads. On cpu a random schedule will do, too. A block has a whole warp at least. When it returns
- * every thread sees all rows.
- * Returns as gn_gather_block; -GN_EFBIG also if the batch has more rows than the workspace.
+ * for one another without a deadline: a grid with too many blocks never ends. A SIMT_KERNEL may have the
+ * resident_threads of simt_describe; on cuda its shared memory may allow fewer. On cpu the random schedule
+ * works, too. A block has at least one whole warp. When it returns every thread sees all rows. Returns as
+ * gn_gather_block; -GN_EFBIG also if the batch has more rows than the workspace.
  */
 SIMT_FN int gn_gather_grid(const struct gn_gather_view *v, const struct gn_array *a,
                            const struct gn_batch *batch, void *shared)
@@ -287,7 +289,7 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 /* gn_gather_destroy - free the memory; NULL is nothing. Host, no kernel running that uses it. */
 void gn_gather_destroy(struct gn_gather *gather);
 
-/* gn_gather_view_of - what kernels get for gn_gather_grid. A value, good until destroy. Host. */
+/* gn_gather_view_of - the workspace for gn_gather_grid. A value, valid until destroy. Host. */
 struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
 
 /*
@@ -297,8 +299,8 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * Launches kernels after all work that is already on the machine's own stream, and does NOT wait. It
  * allocates no memory. Batches of one workspace on one stream follow one another, so the next may be
  * launched at once. Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more
- * rows than the workspace has memory for, or bits for rows and batch together: take smaller batches), or the
- * code of simt_launch.
+ * rows than the workspace has memory for; or the numbers of the array's rows and of the batch's rows need
+ * more than 63 bits together: take smaller batches), or the code of simt_launch.
  */
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
                    struct gn_error *error);
@@ -317,10 +319,10 @@ int gn_scatter_rows(struct gn_gather *gather, const struct gn_array *array, cons
  * The stream may be in capture: the batch becomes one kernel node, or three and more if it is sorted. Each
  * replay moves the rows that the indices name at that time. The number of rows, the addresses of indices and
  * rows and the handle of the array are those of the capture. Keep workspace, array, cache and store as long
- * as the graph. Two replays at once need two workspaces. Host, one thread a stream at a time; waits for
- * nothing on cuda, on cpu for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if the
- * stream is another machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the array:
- * gn_array_failure.
+ * as the graph. Replays at the same time need a workspace each. Host, one thread a stream at a time; waits
+ * for nothing on cuda, on cpu for the stream's launches before. Returns as gn_gather_rows, and -GN_EINVAL if
+ * the stream is another machine's; or the code of simt_launch_on. Rows that cannot be read are kept in the
+ * array: gn_array_failure.
  */
 int gn_gather_rows_on(struct gn_gather *gather, struct simt_stream *stream, const struct gn_array *array,
                       const struct gn_batch *batch, struct gn_error *error);

@@ -58,11 +58,11 @@ struct gn_net;
  * process should then exit; the launcher ends the others.
  */
 
-/* Whether packets travel without the bytes that their messages share. */
+/* Which packets are compressed: they travel without the bytes that their messages share. */
 enum gn_net_compress {
-	GN_NET_COMPRESS_COPIES, /* where the transport copies them */
-	GN_NET_COMPRESS_NOT,
-	GN_NET_COMPRESS
+	GN_NET_COMPRESS_COPIES, /* those that the transport copies (mpi) */
+	GN_NET_COMPRESS_NOT,    /* none */
+	GN_NET_COMPRESS         /* all */
 };
 
 /*
@@ -71,20 +71,20 @@ enum gn_net_compress {
  */
 enum gn_net_form {
 	GN_NET_COMBINED, /* messages of all threads by destination, while threads run */
-	/* when a log is full or nothing more comes: all of them, and threads go on when they are done */
+	/* all messages at once, when a log is full or nothing more comes; threads wait until they are done */
 	GN_NET_COPROCESSOR,
-	/* a packet for each destination of as many messages as a block has threads: 256 */
-	GN_NET_COALESCED,
+	GN_NET_COALESCED, /* 256 messages at a time, as many as a block has threads; a packet per destination
+	                   */
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };
 
-/* How kernels, and on cpu host threads, change memory of nodes of the same host. */
+/* How kernels, and on cpu also host threads, access heaps of nodes of the same host. */
 enum gn_net_route {
 	GN_NET_PACKETS, /* by messages, in order */
 	/*
-	 * by themselves, where their machine reaches the heap (GPUs: over NVLink; processes: where the system
-	 * lets one have the other's memory), in the order of gn_net_fence only. Memory that is not of the
-	 * heap, calls and waits go by messages
+	 * by their own loads, stores and atomics, if their machine reaches the heap: of the same GPU, of GPUs
+	 * over NVLink, of processes if the system allows it. Only gn_net_fence orders these. Calls, and
+	 * operations on memory outside the heap, go by messages
 	 */
 	GN_NET_DIRECT
 };
@@ -93,35 +93,36 @@ enum gn_net_route {
  * Zero is a good default for every member.
  *
  * On cuda node k runs on GPU k modulo the number of GPUs; several nodes may share a GPU. With "cuda:1" all
- * nodes run on that GPU. The heap is in the GPU's memory: the host reads and changes it by gn_net_put,
- * gn_net_get and their like only. A kernel stays on the GPU for the whole run; it sorts messages and changes
- * the heap. The kernels of all nodes of a GPU take a quarter of it at most, but each at least 3 of its
- * multiprocessors (2 if the network thread sorts); where they would take all, the run is refused. Kernels
- * that wait for other nodes of the same GPU should leave room for them. Memory that is freed (simt_free)
- * meanwhile is available only after the run.
+ * nodes run on that GPU. The heap is in the GPU's memory: the host accesses it only by the operations below,
+ * such as gn_net_put and gn_net_get. A kernel of the library stays on the GPU for the whole run; it sorts
+ * messages and changes the heap. Those of all nodes of a GPU take a quarter of its multiprocessors at most,
+ * but each takes at least 3. If they would take all, the network threads sort and each takes 2; if that is
+ * too many as well, the run is refused. Kernels of the program that wait for other nodes of the same GPU
+ * should leave room for them. Memory that is freed by simt_free during the run is available only after it.
  */
 struct gn_net_options {
-	struct simt_options machine; /* of each node; name NULL: "cpu", threads 0: one OS thread a node */
-	const char *transport;       /* "local", "mpi"; NULL: see above */
-	uint32_t nodes;              /* of "local"; 0: 1. "mpi" has as many as its launcher started */
-	/* of the grid in which nodes stand: 1 sends directly, more in two ways; 0: chosen */
+	/* of each node; name NULL: "cpu"; threads 0: the host's cores divided by its nodes, 1 at least */
+	struct simt_options machine;
+	const char *transport; /* "local", "mpi"; NULL: see above */
+	uint32_t nodes;        /* of "local"; 0: 1. "mpi" has as many as its launcher started */
+	/* of the grid of nodes. 1: messages go directly; more: along a row, then a column. 0: 1 up to 64
+	 * nodes */
 	uint32_t columns;
 	uint64_t heap_bytes;   /* of each node; 0: 64 MiB */
-	uint64_t shared_bytes; /* cuda: of symmetric memory that the host reaches too; 0: 1 MiB */
-	/* static data that is symmetric too, where every node is a process; 8-byte aligned; cpu */
+	uint64_t shared_bytes; /* cuda: for gn_net_alloc_shared; 0: 1 MiB */
+	/* static data that is symmetric memory, too; 8-byte aligned. cpu only, with one node in each process
+	 */
 	void *data;
 	uint64_t data_bytes; /* of it, the same on all nodes */
-	/* messages of a processor that wait for the network thread; 0: 1 MiB, cuda 256 KiB */
+	/* of each processor's log, in which messages wait to be sorted; 0: 1 MiB, on cuda 256 KiB */
 	uint64_t log_bytes;
-	uint64_t packet_bytes; /* a packet with so many is sent, up to 64 KiB; 0: 64 KiB */
-	uint64_t flush_ns;     /* a packet that grows slowly is sent when it is that old; 0: 125 us */
+	uint64_t packet_bytes; /* of a full packet, up to 64 KiB; 0: 64 KiB */
+	uint64_t flush_ns;     /* a packet that grows slowly is sent when it is this old; 0: 125 us */
 	enum gn_net_compress compress;
 	enum gn_net_form form;
 	enum gn_net_route route;
-	/* 1: on cpu too a kernel sorts the messages of kernels and changes the heap, as on cuda: to test it
-	 */
-	uint32_t by_kernel;
-	uint32_t host_sorts; /* 1: the network thread sorts them, also on cuda: to compare */
+	uint32_t by_kernel;  /* for tests; 1: also on cpu a kernel sorts messages and changes the heap */
+	uint32_t host_sorts; /* 1: also on cuda the network thread sorts the messages of kernels */
 	uint64_t timeout_ns; /* of every wait for another node; 0: 30 s */
 };
 
@@ -129,16 +130,17 @@ struct gn_net_options {
 struct gn_net_statistics {
 	/* messages taken from the logs; messages of other nodes that were applied */
 	uint64_t sent, applied;
-	uint64_t calls, called;         /* active messages sent, and run here; the own ones too */
-	uint64_t passed;                /* messages sorted once more here */
+	uint64_t calls, called;         /* active messages sent; those run here, also of this node */
+	uint64_t passed;                /* messages of others that were sorted here and sent on (columns) */
 	uint64_t packets, packet_bytes; /* sent */
 	uint64_t message_bytes;         /* of the messages in them */
-	/* why packets were sent: full; old; somebody waits for what is in them */
+	/* why packets were sent: full; old; another node waits for a message in them, or a quiet is under way
+	 */
 	uint64_t full, aged, urgent;
 	uint64_t size[17];          /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;            /* times that messages had to wait for a buffer */
-	uint64_t turns, idle_turns; /* of the network thread; and those in which nothing moved */
-	uint64_t buffer_bytes;      /* of packets, at most */
+	uint64_t turns, idle_turns; /* of the network thread; those in which nothing moved */
+	uint64_t buffer_bytes;      /* the most that packets take */
 };
 
 /*
@@ -146,11 +148,12 @@ struct gn_net_statistics {
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
  *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too
- * Host. Returns when all nodes of this process have ended. Returns the first code of `node` that is not 0,
- * of a node that failed by itself if there is one (error has the network's message), or 0; or -GN_EINVAL (an
- * option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the
- * message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not end, in time), -GN_EIO
- * (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an earlier run).
+ * Host. Returns when all nodes of this process have ended: 0; or a code of `node` that is not 0, if possible
+ * of the node that failed first rather than of one whose waits ended for it (error has the network's
+ * message); or -GN_EINVAL (an option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such
+ * transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not
+ * end, in time), -GN_EIO (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an
+ * earlier run).
  */
 int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
                void *argument, struct gn_error *error);
@@ -162,15 +165,15 @@ uint32_t gn_net_nodes(const struct gn_net *net);
 /* gn_net_machine - the node's machine. Borrowed. */
 struct simt_machine *gn_net_machine(const struct gn_net *net);
 
-/* gn_net_device, gn_net_host - net for the kernels of the node's machine, and for its host threads. */
+/* gn_net_device, gn_net_host - the view for kernels of the node's machine; the view for its host threads. */
 struct gn_net_view gn_net_device(const struct gn_net *net);
 const struct gn_net_view *gn_net_host(const struct gn_net *net);
 
 /*
  * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and
- * free, in the same order. Then the memory has the same symmetric address on all nodes. Before a node uses
- * it on another node, both pass a gn_net_barrier. Host, one thread at a time. Returns NULL if the heap has
- * not enough room.
+ * free, in the same order: then the memory has the same offset in the heaps of all nodes, which is its
+ * symmetric address. Before a node uses it on another node, both pass a gn_net_barrier. Host, one thread at a
+ * time. Returns NULL if the heap has not enough room.
  */
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
 
@@ -182,14 +185,13 @@ void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t byte
 
 /*
  * gn_net_alloc_shared - as gn_net_alloc, for memory that the machine and its host both reach: on cpu the
- * heap, on cuda memory of the host. Only messages change this memory, also those of a kernel to its own
- * node.
+ * heap, on cuda memory of the host. There an operation of a kernel on its own node is a message, too.
  */
 void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
 
 /*
- * gn_net_bytes - the bytes that are allocated at memory, a multiple of 64; 0 if none are. Host, one thread
- * at a time.
+ * gn_net_bytes - the size of an allocation, a multiple of 64; 0 if none begins at memory. Host, one thread at
+ * a time.
  */
 uint64_t gn_net_bytes(const struct gn_net *net, const void *memory);
 
@@ -198,16 +200,16 @@ void gn_net_free(struct gn_net *net, void *memory);
 
 /* An active message that has come. */
 struct gn_net_incoming {
-	/* to send with: put, change and call; nothing that waits, at most 16 KiB */
+	/* for operations without a result, of 16 KiB together at most: put, changes, call */
 	const struct gn_net_view *net;
-	uint32_t from;
+	uint32_t from; /* node */
 	uint32_t bytes;
 	const void *payload; /* 8-byte aligned, borrowed until return */
 };
 typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *context);
 
 /*
- * gn_net_handler - register a function that runs when gn_net_call names the number that this returns.
+ * gn_net_handler - register a function, which gn_net_call runs by the number that is returned.
  * @name  every node registers the same names in the same order, before the handler is called. Up to 55 bytes
  *        of them are compared; node 0 fails if another node has a different name (-GN_EINVAL; gn_net_message
  *        has both)
@@ -225,28 +227,28 @@ const char *gn_net_message(const struct gn_net *net);
 
 /*
  * gn_net_get_statistics - fill statistics with what the node did so far. The values are exact while no
- * message
- * is under way. Any thread.
+ * message is under way. Any thread.
  */
 void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics);
 
 /*
- * gn_net_waits - a row of the wait matrix: for how long this node has waited for each other node.
- * @ns  [nodes] receives the time since that node last answered; 0 if it owes no answer
+ * gn_net_waits - for how long this node has waited for each other node: its row of the wait matrix.
+ * @ns  [nodes] receives the time since that node last answered; 0 if no answer is missing
  * Any thread.
  */
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_waited - the same for the past: for how long each other node owed this node replies or answers.
- * @ns  [nodes] receives the total time, without the answers that are owed now
+ * gn_net_waited - the same for the past: for how long this node has waited for replies or answers of each
+ * other node.
+ * @ns  [nodes] receives the total time, without the waits of now
  * Any thread.
  */
 void gn_net_waited(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_settle - wait until no message is in flight on any node, also none that a handler sent because of
- * another message. All nodes call it, one host thread each; it is a barrier too. Codes as gn_net_quiet.
+ * gn_net_settle - wait until no message is in flight on any node, including messages that handlers send. All
+ * nodes call it, one host thread each; it is a barrier too. Codes as gn_net_quiet.
  */
 int gn_net_settle(struct gn_net *net);
 
@@ -263,24 +265,24 @@ int gn_net_settle(struct gn_net *net);
  * address of node pe.
  *
  * Order: operations of one thread to one node are done there in order, as that node's network sees them.
- * Operations of different threads, or to different nodes, are done in any order. An operation on the caller's
- * own node is done at once, by the thread itself, where it reaches the memory; calls are not. All are done
- * everywhere behind gn_net_quiet. Changes are indivisible, and relaxed.
+ * Operations of different threads, or to different nodes, are done in any order. The thread itself does an
+ * operation on its own node, at once, if it reaches the memory (calls are messages). After gn_net_quiet all
+ * operations of the thread are done. Changes are indivisible; their memory order is relaxed.
  *
- * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Then
- * different elements may change in another order, until gn_net_fence. They may also change before the
- * thread's earlier messages are done (calls, and operations on heaps or memory that it does not reach),
- * until gn_net_quiet.
+ * On the route GN_NET_DIRECT a thread does its operations itself in the heaps that it reaches. Different
+ * elements may then change in another order than the calls; gn_net_fence orders them. They may also change
+ * before the thread's earlier messages (calls, and operations on memory that it does not reach) are done;
+ * gn_net_quiet orders these.
  *
  * Operations without a result return when the message is in the log; they wait only while the node's log is
- * full. Operations with a result wait for the other node, at most for the time-out; lanes that call together
- * wait together.
+ * full. Operations with a result wait for the other node, at most timeout_ns; lanes that call together wait
+ * together.
  *
  * Return 0; -GN_EINVAL (no such node, an address that is not a multiple of the size); -GN_ERANGE (not in
  * symmetric memory); -GN_ETIMEDOUT (the log stayed full, or the node did not answer: the operation may have
- * been done); -GN_EIO (messages were lost); the code that the other node answered; or, if the program of any
- * node or the network of this one failed, its code, because then all waits end. The node keeps the first
- * failure: gn_net_failure.
+ * been done); -GN_EIO (messages were lost); the code that the other node answered; or the code with
+ * which the program of any node, or the network of this one, has failed, because then all waits end. The node
+ * keeps the first failure: gn_net_failure.
  */
 
 /* gn_net_put_T - store a value. */
@@ -288,8 +290,8 @@ SIMT_FN int gn_net_put_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *t
 SIMT_FN int gn_net_put_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *to, uint64_t value);
 
 /*
- * gn_net_put - store bytes, of any number and alignment, which do not overlap. The source may be used again
- * at once. Bytes that cross multiples of 4096 of this transfer may arrive apart.
+ * gn_net_put - store bytes, of any number and alignment; source and destination do not overlap. The source
+ * may be used again at once. The bytes travel in parts of 4096, which may arrive at different times.
  * @from  memory that the caller loads: for a host thread not the heap of a GPU
  */
 SIMT_FN int gn_net_put(const struct gn_net_view *n, uint32_t pe, void *to, const void *from, uint64_t bytes);
@@ -322,15 +324,15 @@ SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
                         uint32_t bytes);
 
-/* gn_net_get_T - load an element. @value  receives it, 0 on failure */
+/* gn_net_get_T - load an element. @value  receives it; 0 on failure */
 SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint32_t *from, uint32_t *value);
 SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value);
 
 /*
- * gn_net_get_nb - load bytes without waiting for them.
- * @to  memory that the node's network reaches, or for a GPU's thread: that the thread reaches. Its bytes are
+ * gn_net_get_nb - load bytes without waiting for them; a GPU's thread waits, for each 4096 bytes.
+ * @to  memory that the node's host reaches; of a GPU's thread: memory that the thread reaches. Its bytes are
  *      undefined and borrowed until gn_net_quiet
- * gn_net_get - the same, and wait for them.
+ * gn_net_get - the same, and wait for the bytes.
  */
 SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to,
                           uint64_t bytes);
@@ -338,8 +340,8 @@ SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *fro
 
 /*
  * gn_net_fetch_CHANGE_T, gn_net_swap_T, gn_net_cas_T - as gn_net_CHANGE_T; *before receives the old element.
- * swap stores a value. cas stores value if the element equals expected; it has done so if *before is
- * expected.
+ * swap stores a value. cas stores value if the element equals expected; it did so if *before equals expected.
+ * On failure *before is 0.
  */
 SIMT_FN int gn_net_fetch_add_u32(const struct gn_net_view *n, uint32_t pe, uint32_t *to, uint32_t by,
                                  uint32_t *before);
@@ -375,24 +377,23 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
                            uint64_t value, uint64_t *before);
 
 /*
- * gn_net_quiet - wait until all operations that this thread has sent, to any node, are done there, and all
- * bytes of its gn_net_get_nb have arrived. This does not include messages that handlers sent because of them
- * (gn_net_settle).
+ * gn_net_quiet - wait until all operations of this thread, on any node, are done, and all bytes of its
+ * gn_net_get_nb have arrived. Messages that handlers sent because of them may still be in flight: see
+ * gn_net_settle.
  */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n);
 
 /*
- * gn_net_fence - operations that this thread sends to a node after the fence are done there after those that
- * it sent to that node before. Messages of one thread to one node keep their order in any case. The fence
- * also orders them with the thread's own loads and stores; on the route GN_NET_DIRECT it orders the thread's
- * direct operations before later messages. To order direct operations after earlier messages call
- * gn_net_quiet.
+ * gn_net_fence - order this thread's earlier operations on a node before its later ones there, and before its
+ * later loads and stores. Messages of one thread to one node keep their order without it. On the route
+ * GN_NET_DIRECT it orders direct operations with each other and before later messages. To order direct
+ * operations after earlier messages call gn_net_quiet.
  */
 SIMT_FN void gn_net_fence(const struct gn_net_view *n);
 
 /*
- * gn_net_wait_until_ge_u64 - wait until an element of this node's memory, which other threads or nodes
- * change, is value or more.
+ * gn_net_wait_until_ge_u64 - wait, at most timeout_ns, until an element of this node's memory is value or
+ * more; other threads or nodes change it.
  * @element  memory that the caller loads: for a host thread not the heap of a GPU
  */
 SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t *element, uint64_t value);
@@ -400,10 +401,10 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
 /* ---- kernels and hosts: nodes together ---- */
 
 /*
- * One thread of every node of the team calls the same functions in the same order, a host thread or a thread
- * of a kernel. They wait for the other nodes, each time for at most the time-out. Return as gn_net_put, and
- * -GN_EINVAL: no such team, or this node is not of it. gn_net_failure names the node for which this one
- * waited; that node may itself have waited for another.
+ * One thread of every node of the team calls the same functions in the same order: a host thread or a thread
+ * of a kernel. Each wait for another node lasts at most timeout_ns. Return as gn_net_put, and -GN_EINVAL: the
+ * team is not valid, or this node is not in it. gn_net_failure names the node for which this one waited; that
+ * node may itself have waited for another.
  *
  * A struct gn_net_team is a set of nodes: `nodes` of them, every stride-th from first on. It is plain data,
  * the same on all of them. If teams share a node and may call these functions at the same time, each needs a
@@ -417,18 +418,18 @@ SIMT_FN struct gn_net_team gn_net_team_world(const struct gn_net_view *n);
 SIMT_FN uint32_t gn_net_team_node(const struct gn_net_team *t, uint32_t rank);
 
 /*
- * gn_net_team_rank - this node's rank in a team. Returns 0 or -GN_EINVAL: no such team, or the node is not
- * of it.
+ * gn_net_team_rank - this node's rank in a team. Returns 0 or -GN_EINVAL: the team is not valid, or the
+ * node is not in it.
  */
 SIMT_FN int gn_net_team_rank(const struct gn_net_view *n, const struct gn_net_team *t, uint32_t *rank);
 
 /*
- * gn_net_team_sync - wait until all nodes of the team have come here. Earlier messages may still be in
+ * gn_net_team_sync - wait until all nodes of the team have called it. Earlier messages may still be in
  * flight.
  */
 SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_team *team);
 
-/* gn_net_team_barrier, gn_net_barrier - quiet, then wait until all nodes have come here. */
+/* gn_net_team_barrier, gn_net_barrier - gn_net_quiet, then gn_net_team_sync; of a team, of all nodes. */
 SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team);
 SIMT_FN int gn_net_barrier(const struct gn_net_view *n);
 
@@ -445,9 +446,9 @@ SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *m
 
 /*
  * gn_net_team_reduce - combine the elements of all nodes of a team, and return the result on all of them.
- * @elements  count elements of `bytes` (up to 512) each, in any memory: this node's elements before, the
- *            result after; undefined after a failure
- * @combine   combines two nodes' elements; context is handed to it
+ * @elements  count elements of `bytes` (1 to 512) each, in any memory: in: this node's, out: the result;
+ *            undefined after a failure
+ * @combine   combines the elements of two nodes (detail/net/group.h); context is passed to it
  */
 SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct gn_net_team *team,
                                       void *elements, uint64_t count, uint32_t bytes,
@@ -457,7 +458,7 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
  * gn_net_team_reduce_u64, gn_net_reduce_u64 - combine the words of all nodes, and return the result on all
  * of them.
  * @change  GN_ADD, GN_ADD_FLOAT (the words are f64), GN_MIN, GN_MAX, GN_AND, GN_OR or GN_XOR
- * @words   count words, in any memory: this node's words before, the result after; undefined after a failure
+ * @words   count words, in any memory: in: this node's, out: the result; undefined after a failure
  */
 SIMT_FN int gn_net_team_reduce_u64(const struct gn_net_view *n, const struct gn_net_team *team,
                                    uint32_t change, uint64_t *words, uint64_t count);

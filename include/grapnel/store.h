@@ -8,72 +8,72 @@
  *   memq:SIZE   `memq:64M`       zeroed memory behind the same queue pairs: to test and measure them
  *   nvme:PCI    `nvme:01:00.0`   a namespace of an NVMe drive, by its PCI address; kernels ring the doorbells
  *               of its controller, which this process drives through VFIO
- *   rdma:       `rdma://n7/data` what `grapnel serve --rdma` lends on another machine under that name: memory
- *               or a file, behind queue pairs that a software controller serves
+ *   rdma:       `rdma://n7/data` the region `data` that `grapnel serve --rdma` lends on host n7: memory or a
+ *               file, behind queue pairs that a software controller serves
  *   peer:GPUS   `peer:1?size=64G`  zeroed memory of another GPU of this machine
  *   stripe:URI,URI  `stripe:file:/d/x,file:/e/x`  the bytes of several stores behind queue pairs as one
  *   replica:URI,URI  `replica:state=/d/s,file:/d/x,file:/e/x`  the same bytes on each of several such stores
- *   tier:URI,URI  `tier:peer:1?size=16G,file:/d/x`  the bytes of the second store, of which the first, which
- * is memory, keeps what is used: a second level behind the caches
+ *   tier:URI,URI  `tier:peer:1?size=16G,file:/d/x`  the bytes of the second store; the first, which is
+ *               memory, keeps those that are used: a second level behind the caches
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
- * `create=SIZE` (make a file of that size if there is none; an existing file is not changed). For file: and
- * memq: `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the largest
- * transfer, up to 2M, rounded up to a power of two of 4K or more; it must hold a page of the cache; the
- * default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it) and
- * `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25` for a
- * percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
+ * `create=SIZE` (make a file of that size if it does not exist; an existing file is not changed). For file:
+ * and memq: `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the
+ * largest transfer, up to 2M, rounded up to a power of two of 4K or more; it must hold a page of the cache;
+ * the default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it)
+ * and `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25`
+ * for a percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
  *
- * For nvme: `ns=N` (the namespace; 1 by default), `ro`, `queues=N`, `depth=N`, `timeout=MS`, `transfer=SIZE`;
- * fewer queues, smaller depths and transfers than those are used where the controller wants it. The kernel
- * must have given the drive to vfio-pci (`grapnel nvme bind`), and the system needs an IOMMU. Each drive is
- * open once at a time. A command that times out is aborted; if that does not help, the controller is reset
- * and the store goes on. A reset fails all commands of all threads that are under way, with
- * GN_NVME_HOST_ABORTED; they are not tried again. When the drive is gone or its controller is fatal, every
- * access fails so. Any other failed command is tried again, twice, unless its status forbids it. While a
- * write that timed out may still land, writes of the same blocks are refused: -GN_EBUSY.
+ * For nvme: `ns=N` (the namespace; 1 by default), `ro`, `queues=N`, `depth=N`, `timeout=MS`, `transfer=SIZE`.
+ * If the controller supports less, fewer queues and smaller depths and transfers are used. Linux must have
+ * given the drive to vfio-pci (`grapnel nvme bind`), and the system needs an IOMMU. A drive can be open in
+ * one store only. A command that times out is aborted; if that does not end it, the controller is reset and
+ * the store goes on. A reset fails all commands under way, of all threads, with GN_NVME_HOST_ABORTED; they
+ * are not tried again. If the drive is gone, or its controller reports a fatal error, every access fails with
+ * that status. Any other failed command is tried twice more, unless its status forbids it. While a write that
+ * timed out may still land, writes of the same blocks are refused: -GN_EBUSY.
  *
- * On a GPU the commands of kernels are neither aborted nor answered by the host: they end by their deadlines,
- * and the slot of one that is lost stays lost until the store is closed. Kernels do not see writes of the
- * host that timed out, nor the host those of kernels; after one, close the store before you write these
- * blocks from the other side.
+ * On a GPU the host neither aborts nor completes the commands of kernels: they end at their deadlines. If
+ * such a command never completes, its slot is not used again until the store is closed. Kernels do not see
+ * that a write of the host timed out, nor does the host see it of theirs: then close the store before you
+ * write these blocks from the other side.
  *
  * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`, and `flush=MS`, the most
  * that a server may take for a flush (10 minutes by default). Each queue pair has a connection of its own.
- * The library must have been built with librdmacm. Transfers over a connection that is lost fail with
- * GN_NVME_HOST_PATH; they are not tried again. As long as a write that was broken off may still land, all
- * other writes fail so, too. The store connects again, and goes on if the server holds what it was given. If
- * it may have lost bytes, all accesses fail until the store is closed and opened again (docs/rdma.md). What
- * was written is in the server's file after gn_store_flush.
+ * The library must have been built with librdmacm. If a connection is lost, its transfers
+ * fail with GN_NVME_HOST_PATH and are not tried again. While an interrupted write may still land, all other
+ * writes fail with that status, too. The store connects again, and goes on if the server still has all bytes
+ * that were written. If it may have lost some, all accesses fail until the store is closed and opened again
+ * (docs/rdma.md). Written bytes are in the server's file after gn_store_flush.
  *
  * For peer: `size=SIZE` (needed), `ro`, and for several GPUs, as in `peer:0+1?size=128G`, `unit=SIZE` (a
  * power of two from 2M to 1G; 32M by default): the first unit of the bytes lies on the first GPU named, the
  * second on the second, and so on in turn. Kernels load and store through NVLink. The machine's own
- * GPU may be among them. Each GPU named and the machine's must reach each other, with atomics (`nvidia-smi
+ * GPU may be one of them. Each GPU named and the machine's must reach each other, with atomics (`nvidia-smi
  * topo -p2p rwna`). gn_gather_rows of small rows in direct mode runs on the GPUs that have the rows
- * (gather.h). On the cpu machine the memory is the host's, and the numbers say nothing. docs/peer.md has
+ * (gather.h). On the cpu machine the memory is the host's, and the numbers have no effect. docs/peer.md has
  * more.
  *
- * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind alike.
+ * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind in the same way.
  *
- *   pinned       host memory that the device reaches; what host:SIZE has without memory=
+ *   pinned       host memory that the device reaches; the default of host:SIZE
  *   device       the device's own
  *   managed      CUDA's managed memory: pages move to the side that touches them. It begins in host memory.
- *                gn_store_flush brings it back there, and tells CUDA that its place is the device. All of a
- *                machine's managed memory must fit 7/8 of what the device has free: more is refused
- *   read-mostly  managed memory that gn_store_flush tells CUDA is mostly read: the device copies the pages
- *                that it reads
+ *                gn_store_flush brings it back there, and sets the device as its preferred location. All of
+ *                a machine's managed memory must fit into 7/8 of the device's free memory: more is refused
+ *   read-mostly  managed memory for which gn_store_flush sets CUDA's read-mostly advice: the device keeps
+ *                copies of the pages that it reads
  *
- * A file is copied into memory of that kind, so it needs `ro`. The cpu machine has no memory but the host's:
- * there all kinds are as pinned, but with managed and read-mostly a file is mapped, with MADV_RANDOM: the
- * system fetches each page when it is touched.
+ * With memory= a file is copied into memory of that kind, so it needs `ro`. On the cpu machine all kinds are
+ * as pinned, except that with managed and read-mostly a file is mapped with MADV_RANDOM: the system fetches
+ * each page when it is touched.
  *
  * A GPU can only read a mapped file: on a GPU host:PATH needs `ro`.
  *
  * A file has one writer. A store that opens it without `ro` locks it (flock(2), which other programs may use
- * too); a second such store, of this or another process, is refused: -GN_EBUSY. Stores with `ro` neither
- * lock the file nor are refused. While the file is written they read old or new bytes, and a cache in front
- * of them keeps the pages that it has.
+ * too); a second such store, of this or another process, is refused: -GN_EBUSY. Stores with `ro` neither lock
+ * the file nor are refused. They read old or new bytes while the file is written; a cache in front of them
+ * does not notice the writes.
  *
  * file: takes room on the medium when bytes are written (its files are sparse). host:PATH without `ro` takes
  * room for the whole file when it is opened, because a write to a mapped page without room would end the
@@ -88,31 +88,31 @@
  * up. Commas separate members and the stripe's own options: `unit=SIZE` (a power of two from 4K to 1G; 64K
  * by default), `size=SIZE` (bytes to use of each member; without it all must have the same size) and `ro`
  * (for all members). Each member may have options of its own: `stripe:unit=1M,file:/a?direct=0,file:/b`. In
- * a path write `%2C` for a comma. struct gn_store_options is for every member. No transfer and no page of a
- * cache crosses a unit. Members, their order, unit and size say where the bytes are, and nothing of it is
- * kept: give the same each time. docs/several-stores.md has more.
+ * a path write `%2C` for a comma. struct gn_store_options holds for every member. No transfer and no page of
+ * a cache crosses a unit. The place of a byte depends on the members, their order, unit and size. The stripe
+ * keeps no record of them: give the same each time. docs/several-stores.md has more.
  *
- * A replica reads from one of its members, another for other bytes, and writes to all. A member that fails a
- * command for good, or does not answer it, is out of use from then on (gn_store_get_member); another one
- * reads what was wanted. If it was a read, the member is still written, and read if no other can. The last
- * one stays: its failures are those of the store. Options beside the members
- * are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up to
- * date. It is needed to write members that outlive the program. A member that missed a write, or could not be
- * opened, is not read again before gn_store_resync, or `grapnel store rebuild`, which also makes the first
- * state. A log beside the state, FILE.log, has the regions that such a member missed, so that only those are
- * copied. If a program ended while it wrote, the first member that is up to date counts, which has what was
- * flushed. timeout_ns of the view is for as many commands as there are members, one after the other.
+ * A replica writes to all its members, and reads from one, which the offset chooses. If a member fails a
+ * command in all its tries, or does not answer in time, it is out of use from then on (gn_store_get_member),
+ * and another member reads the bytes. If the command was a read, the member still gets writes, and is read if
+ * no other can be. The last member stays in use: its failures are those of the store. Options beside the
+ * members are `ro`, `size=SIZE` as of a stripe, and `state=FILE`: a small file that says which members are up
+ * to date. It is needed to write members that outlive the program. A member that missed a write, or could not
+ * be opened, is not read again before gn_store_resync, or `grapnel store rebuild`, which also makes the first
+ * state. A log beside the state, FILE.log, lists the regions that such a member missed, so that only those
+ * are copied. If a program ended while it wrote, only the first member that is up to date is used; it has all
+ * flushed bytes. timeout_ns of the view is the largest of the members', times their number.
  *
  * A tier has a fast level, `peer:GPUS?size=SIZE`, `host:SIZE` or `host:SIZE?memory=device`, and a slow store
- * of any kind but a tier: what follows the first URI is the second one, commas and all. Options of the tier
+ * of any kind but a tier: all that follows the first URI is the URI of the slow store. Options of the tier
  * come first, as in `tier:line=64K,peer:1?size=16G,file:/d/x?queues=8`: `line=SIZE`, the bytes that the fast
  * level keeps together (a power of two from 512 to 2M; 4K by default, or a block of the slow store if that is
- * larger), and `ro`. No transfer and no page of a cache crosses a line. It is a store behind queue pairs to
- * all who use it: there is no direct mode. A write is in the fast level alone until its line leaves, or until
- * gn_store_flush or gn_store_close. A line that cannot be written stays in the fast level and is tried again;
- * gn_store_flush reports it. If there is no memory for the fast level, the store opens without (-GN_ENOMEM in
- * gn_store_get_member) and is slower; without memory for the words of its lines, 8 bytes each, it is refused.
- * timeout_ns of the view is four times the slow store's.
+ * larger), and `ro`. No transfer and no page of a cache crosses a line. Arrays and caches use a
+ * tier as a store behind queue pairs: there is no direct mode. A write is in the fast level alone until its
+ * line leaves, or until gn_store_flush or gn_store_close. A line that cannot be written stays in the fast
+ * level and is tried again; gn_store_flush reports it. If there is no memory for the fast level, the store
+ * opens without it (-GN_ENOMEM in gn_store_get_member) and is slower. Without memory for the words of its
+ * lines, 8 bytes each, it is refused. timeout_ns of the view is four times the slow store's.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
  * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
@@ -143,13 +143,12 @@ struct gn_store_view {
 	uint32_t queue_count;
 	uint64_t timeout_ns;     /* of one transfer */
 	uint32_t transfer_bytes; /* GN_STORE_QUEUES: the largest transfer */
-	uint32_t host_queues;    /* GN_STORE_QUEUES: of the host, behind the others; writes ask them too */
+	uint32_t host_queues;    /* of the host alone; kernels look there for writes that may still land */
 	char *memory; /* GN_STORE_MEMORY: device address; readable up to the next multiple of 4096 */
 	const struct gn_nvmeq *queue; /* GN_STORE_QUEUES: [queue_count + host_queues], in device memory */
 	/*
-	 * A stripe or replica has so many members, each with queue pairs of its own: queue[members][...]. A
-	 * tier has two, and behind them those of its slow store, and no queue pairs itself. 0: the store is
-	 * none of them.
+	 * How many members a stripe or replica has, each with queue pairs of its own: queue[members][...]. Of
+	 * a tier: 2 and the members of its slow store; a tier has no queue pairs itself. 0: any other store.
 	 */
 	uint32_t members;
 	uint32_t unit_log2; /* log2 of a stripe's bytes that lie together on a member, or of a tier's line */
@@ -166,26 +165,25 @@ struct gn_store_status {
 enum { GN_STORE_MOST_MEMBERS = 32 };
 
 /*
- * Which members of a replica are in use. Reads go to those that are in neither word. A member that failed a
- * read is written as before, and read again only if no other can read the bytes. A member that missed a write
- * is neither read nor written. In each word the last member stays 0.
+ * Which members of a replica are in use. Reads go to members whose bits are 0 in `failed` and in `turn`. A
+ * member that failed a read is written as before, and read again only if no other can read the bytes. A
+ * member that missed a write is neither read nor written. At least one bit stays 0 in each word.
  */
 struct gn_store_health {
 	uint32_t failed; /* bit k: member k failed a read */
-	/* What gn_store_resync copies at once: 1 << window_log2 bytes, of them 1 << piece_log2 a thread. */
+	/* gn_store_resync copies 1 << window_log2 bytes at once, each thread 1 << piece_log2 of them. */
 	uint16_t window_log2, piece_log2;
 	/*
-	 * In the low half bit k: member k missed a write, or was not open from the beginning (stale). In the
-	 * high half the number of the stale member that is being put back, which is written but not read, and
-	 * how many were before (detail/store/replica.h).
+	 * Low half, bit k: member k is stale: it missed a write, or could not be opened. High half: the
+	 * number of the stale member that is being put back, which is written but not read, and a count of
+	 * all that were put back (detail/store/replica.h).
 	 */
 	uint64_t turn;
-	uint64_t
-	    at; /* where its bytes are being copied, in the low bits: 2 w + 1 in window w, 2 w before it */
+	uint64_t at; /* how far the copying is: 2 w before window w, 2 w + 1 in it; in the low bits */
 	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
 	/*
 	 * A bit for each region of 1 << region_log2 bytes, for `grapnel store rebuild`; NULL without a state.
-	 * written: somebody began to write there. missed: a member lacks a write there.
+	 * written: a write there has begun. missed: a member lacks a write there.
 	 */
 	uint32_t *written, *missed;
 	uint32_t region_log2;
@@ -222,14 +220,14 @@ struct gn_fault_plan {
 	uint64_t first;         /* number of the first command of a queue that may suffer */
 };
 
-/* Zero is a good default for every member. What the URI says wins. */
+/* Zero is a good default for every member. An option in the URI overrides it. */
 struct gn_store_options {
 	int read_only;
-	uint32_t queue_count; /* file: 0 for one a processor of the machine, 128 at most */
+	uint32_t queue_count; /* file: 0 for one for each processor of the machine, 128 at most */
 	uint32_t queue_depth; /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
 	uint32_t transfer_bytes; /* file: the largest, see transfer=SIZE above; 0 for 64 KiB */
 	uint64_t timeout_ns;     /* 0 for 10 s */
-	/* First ticket of the queue pairs, for tests; rounded down as nvmeq.h wants it. */
+	/* First ticket of the queue pairs, for tests; rounded down as nvmeq.h says. */
 	uint32_t queue_start;
 	const struct gn_fault_plan *faults; /* borrowed until return */
 };
@@ -240,12 +238,12 @@ struct gn_store_options {
  * @uri      as at the top of this file
  * @options  NULL for the defaults
  * A path must be a regular file. host: memory is registered with the machine in pieces of at most 64 GiB.
- * Host. Returns 0, -GN_EINVAL (not a URI, an option that is not one), -GN_ENOENT, -GN_EACCES, -GN_ENOMEM,
- * -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a GPU), -GN_EBUSY
- * (another store writes this file; the kernel or another process has the drive), -GN_ENODEV (nvme: no such
- * drive; rdma: no device reaches the server), -GN_ENOSPC (host:PATH: no room for the file), -GN_ETIMEDOUT
- * (nvme: the controller does not answer; rdma: the host), -GN_EROFS (rdma: a region that is lent read-only,
- * without ro), -GN_EIO; says which and what to do.
+ * Host. Returns 0, -GN_EINVAL (not a URI; an unknown option or a bad value), -GN_ENOENT, -GN_EACCES,
+ * -GN_ENOMEM, -GN_ENOTSUP (a directory, a FIFO, a scheme that was not built in, host:PATH to write from a
+ * GPU), -GN_EBUSY (another store writes this file; the kernel or another process has the drive), -GN_ENODEV
+ * (nvme: no such drive; rdma: no device reaches the server), -GN_ENOSPC (host:PATH: no room for the file),
+ * -GN_ETIMEDOUT (nvme: the controller does not answer; rdma: the host), -GN_EROFS (without ro: a region that
+ * is lent read-only, or a file of a read-only file system), or -GN_EIO; the message says what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
                   const struct gn_store_options *options, struct gn_error *error);
@@ -257,7 +255,7 @@ int gn_store_open(struct gn_store **store, struct simt_machine *machine, const c
  */
 void gn_store_close(struct gn_store *store);
 
-/* gn_store_view_of - what kernels get; borrowed, valid until close. */
+/* gn_store_view_of - the store as kernels see it; borrowed, valid until close. */
 const struct gn_store_view *gn_store_view_of(const struct gn_store *store);
 
 /*
@@ -268,12 +266,12 @@ const char *gn_store_path(const struct gn_store *store);
 
 /*
  * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
- * length inside the capacity. Not coherent with a cache that holds the bytes: flush it before. Device memory
- * is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS, -GN_EIO, -GN_ENOSPC; from nvme: and
+ * length inside the capacity. They do not see what is only in a cache: flush it before. Device memory is
+ * copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS (a write), -GN_EIO, -GN_ENOSPC; from nvme: and
  * rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land),
- * -GN_ENODEV. Of a tier: these of the slow store, and -GN_ETIMEDOUT. While gn_store_write_host writes a part
- * of a tier's line, no kernel may use that line, not even its other bytes: the kernel could fetch the line
- * before the write is done, and keep the old bytes.
+ * -GN_ENODEV. From a tier: the codes of its slow store (-GN_EIO for -GN_EBUSY), and -GN_ETIMEDOUT. While
+ * gn_store_write_host writes a part of a tier's line, no kernel may use that line, not even its other bytes:
+ * the kernel could fetch the line before the write is done, and keep the old bytes.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
@@ -281,68 +279,71 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
                         struct gn_error *error);
 
 /*
- * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Host.
- * Managed memory comes back to host memory (memory= above), while no kernel uses it.
- * Over a tier it launches a kernel on a stream of the store's own and waits for it: do not call it from a
- * callback of a stream. Of a replica on a GPU, the flush that finds that a member has failed launches one
- * warp on the machine's own stream, and waits until kernels leave room for it. Returns 0, -GN_EIO,
- * -GN_ENOSPC, -GN_ETIMEDOUT (rdma:, and a tier whose slow store does not answer or whose lines are in use all
- * that time). Every later call returns a failure again, because the system reports bytes that it could not
- * write only once; but not of rdma:, whose server remembers them, nor of the lines of a tier, which stay in
- * the fast level: there a later call that returns 0 has made all of them durable.
+ * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Any host
+ * thread; calls follow one another. Managed memory comes back to host memory (memory= above); no kernel may
+ * use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and waits for it: do not
+ * call it from a callback of a stream. Over a replica on a GPU, a flush that finds a failed member launches
+ * one warp on the machine's own stream, and waits until kernels leave room for it. Returns 0, -GN_EIO,
+ * -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not answer, or whose lines are in use all
+ * that time). After a failure every later call fails, too: the system reports only once that it could not
+ * write bytes. rdma: and tiers are exceptions, because the server and the fast level still know these bytes:
+ * there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
 /*
- * gn_store_share - let kernels of another machine use a store: caches and arrays over it may then be created
- * on that machine.
+ * gn_store_share - open a store to kernels of another machine (simt_open; another GPU, say): caches and
+ * arrays over it may then be created on that machine.
  * @machine  of the same kind; it is closed after the store and after these caches and arrays
- * Each GPU of a machine can so read all of a store. Caches of two machines do not see each other's changes
- * before gn_cache_flush of the one and gn_cache_invalidate of the other; arrays in direct mode see them when
- * the kernel that made them has ended. Host. Returns 0, -GN_ENOTSUP: only host: (of pinned memory) and peer:
- * are for several machines, or the GPUs do not reach each other.
+ * Caches of two machines do not see each other's changes before gn_cache_flush of the one and
+ * gn_cache_invalidate of the other. Arrays in direct mode see a change when the kernel that made it has
+ * ended. Host. Returns 0; -GN_ENOTSUP (the store is neither host: of pinned memory nor peer:, the machines
+ * are of two kinds, or the GPUs do not reach each other).
  */
 int gn_store_share(struct gn_store *store, struct simt_machine *machine, struct gn_error *error);
 
-/* What a store has moved since it was opened, as its own end counted it. */
+/* What a store has moved since it was opened, as its controller counted it. */
 struct gn_store_statistics {
-	uint64_t reads, writes; /* commands executed well; of nvme: all that the drive has completed */
+	uint64_t reads, writes; /* commands that succeeded; of nvme: all that the drive has completed */
 	uint64_t read_bytes, written_bytes;
 	uint64_t failed;      /* commands that ended in an error */
-	uint64_t members_out; /* of a replica or tier: members that are out of use, or not there */
+	uint64_t members_out; /* of a replica or tier: members that are out of use, or could not be opened */
 	/* Of nvme:, and of stripes and replicas of them; of other stores 0. */
-	uint64_t retries;                       /* commands of the host that were sent again */
-	uint64_t read_timeouts, write_timeouts; /* commands that were given up, and did not end soon after */
-	uint64_t aborts;                        /* Abort commands that were sent for them */
-	uint64_t resets;                        /* of the controller */
+	uint64_t retries; /* commands of the host that were sent again */
+	uint64_t read_timeouts,
+	    write_timeouts; /* commands that ended some ms after their deadline, or never */
+	uint64_t aborts;    /* Abort commands that were sent for them */
+	uint64_t resets;    /* of the controller */
 	/* Of the fast level of a tier. */
-	uint64_t hits, misses; /* transfers that did not have to look for room for their line, or had to */
-	uint64_t evictions;    /* lines that left it for another, also for one that then was not fetched */
+	uint64_t hits, misses; /* transfers whose line was in it; transfers whose line was not */
+	uint64_t evictions;    /* lines that gave their place to another, also if its fetch then failed */
 	uint64_t write_backs;  /* lines that were written to the slow store */
-	uint64_t unwritten;    /* times that one could not be written: it stays, and is tried again */
+	uint64_t unwritten;    /* failed writes of a line, which stays and is tried again */
 };
 
 /*
- * gn_store_get_statistics - fill statistics, for a store behind queue pairs. For host: stores all members are
- * zero: their bytes move by the threads' own loads and stores, which nobody counts. For nvme: the drive
- * itself counts reads, writes and bytes, these in steps of 512,000; it counts commands that failed, too. If
- * it has no such log they are 0. It is asked by a command, for which this waits 5 seconds at most, after
- * other admin commands: an Abort takes a second at most. If the drive does not answer, it is not asked again,
- * and during a reset it is not asked; then the numbers are those of the time before. `failed` are commands of
- * the host there. A thread of the library counts a time-out when it finds the command still given up, every
- * 10 milliseconds: one that the drive has ended before that is not counted. Time-outs and aborts of a GPU's
- * threads are not seen. Of a replica on a GPU it waits for the launches of the machine's own stream. A tier
- * has the numbers of its slow store, and those of its fast level: it waits for a flush that is under way, and
- * must not be called from a callback of a stream. Host.
+ * gn_store_get_statistics - fill statistics. Host.
+ *
+ *   host:    and peer: all are 0: nothing counts the threads' own loads and stores.
+ *   nvme:    the drive's log has reads, writes (failed commands included) and bytes, in steps of
+ *            512,000; 0 if the drive has no such log. A command asks the drive, and this call waits up
+ *            to 5 seconds for it, after other admin commands (an Abort takes a second at most). During
+ *            a reset, or after the drive once did not answer, it is not asked, and the last numbers
+ *            are returned. `failed` counts commands of the host. A thread of the library looks for
+ *            time-outs every 10 milliseconds: it does not count a command that the drive ends before
+ *            that. Those of a GPU's threads are not counted.
+ *   replica: on a GPU the call waits for the launches of the machine's own stream.
+ *   tier:    the numbers of the slow store, and those of the fast level. The call waits for a flush
+ *            that is under way: do not call it from a callback of a stream.
  */
 void gn_store_get_statistics(const struct gn_store *store, struct gn_store_statistics *statistics);
 
-/* What a member of a stripe, replica or tier is good for. */
+/* The state of a member of a stripe, replica or tier. */
 enum gn_store_member_use {
 	GN_MEMBER_USED,
 	GN_MEMBER_STALE,   /* it was out of date when the replica was opened, and is not read */
 	GN_MEMBER_MISSING, /* it could not be opened with the replica */
-	GN_MEMBER_FAILED,  /* it failed, and is not read as long as another can; written only if it has all */
+	GN_MEMBER_FAILED,  /* it failed, and is read only if no other can be; written if it missed no write */
 	GN_MEMBER_RETURNING /* gn_store_resync is putting it back: it is written, and not yet read */
 };
 
@@ -354,45 +355,47 @@ struct gn_store_member {
 };
 
 /*
- * gn_store_get_member - tell about a member of a stripe, replica or tier.
+ * gn_store_get_member - describe a member of a stripe, replica or tier.
  * @k  its number, from 0. Of a tier 0 is the fast level, 1 the slow store, and from 2 on come the members of
  *     the slow store, if it has any
  * Host. On a GPU it waits for the launches of the machine's own stream. Returns 0, or -GN_ERANGE: the store
- * has fewer members, or none as most stores.
+ * has no member k.
  */
 int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_store_member *member);
 
 /*
  * gn_store_resync - put a member of a replica back that is out of use, while kernels and the host go on using
  * the replica.
- * @k  its number, as of gn_store_get_member: from 0; of a tier over the replica from 2
- * From the begin on the member gets every write. What it missed is copied from the others: by the log, or all
- * if nothing is known of its bytes. Then it is flushed, is read as the others are, and the state says that it
- * is up to date. A member that could not be opened with the replica, or was stale, is opened now; one that is
- * another file or drive than it was is copied whole. One that failed while in use goes on as it is: if it
- * cannot be flushed, only closing the replica and `grapnel store rebuild` help. A member that only failed
- * reads has nothing to miss and is read again.
+ * @k  its number, as in gn_store_get_member: from 0; of a tier over the replica from 2
+ * As soon as it begins, the member gets every write. The bytes that it missed are copied from the others:
+ * those that the log names, or all if nothing is known of the member's bytes. Then the member is flushed and
+ * read as the others are, and the state says that it is up to date. A member that could not be opened with
+ * the replica, or was stale then, is opened now; if it is another file or drive than before, all its bytes
+ * are copied. A member that failed while in use stays open; if it cannot be flushed, only closing the replica
+ * and `grapnel store rebuild` help. A member that only failed reads missed nothing: it is read again at once.
+ * The call compares no bytes; `grapnel store verify` does.
  *
- * One host thread at a time for a store; the others may use the store meanwhile, but for gn_store_close: they
- * wait for a step of it, which reads and writes 32 pieces of at most 64 KiB each, or flushes. On the cpu
- * machine the pieces are moved one after the other. gn_store_get_member tells how far it is. Kernels do not
- * wait; a thread that writes bytes which are just being copied waits for that, at most timeout_ns of the
- * view, and writes them again. If that is late, the member is put out again. Opening a member waits for the
- * launches of the machine's own stream, on every machine; so run kernels that last on other streams, and let
- * no other host thread launch on that one meanwhile. On a GPU the flush at the end waits for them, too, and a
- * warp on a stream of its own copies, which needs room beside the program's kernels. If it does not run
- * within timeout_ns of the view, the call is refused before the member is touched; later it waits as long as
- * it takes, and holds up no kernel. Do not call it from a callback of a stream. It compares nothing: `grapnel
- * store verify` does. Of a tier the same holds; what is in the fast level alone is written to all members
- * when its line leaves, or is flushed.
+ * One host thread at a time for a store; not from a callback of a stream. Other host threads may use the
+ * store meanwhile, except for gn_store_close. They wait for a step of the resync, which copies 32 pieces of
+ * at most 64 KiB each (on the cpu machine one after the other), or flushes. gn_store_get_member says how far
+ * it is. Kernels go on. A thread that writes bytes which are just being copied waits for the copy, at most
+ * timeout_ns of the view, and writes them again; if the copy takes longer, the member is put out of use
+ * again.
+ *
+ * Opening a member waits for the launches of the machine's own stream, on every machine, and on a GPU the
+ * flush at the end does, too. So run long kernels on other streams, and launch nothing on the machine's own
+ * stream meanwhile. On a GPU one warp copies, on a stream of its own, and needs room beside the program's
+ * kernels. If it does not start within timeout_ns of the view, the call fails before the member is changed;
+ * later it waits without a deadline, and holds up no kernel. Over a tier all this holds, too; bytes that are
+ * only in the fast level are written to all members when their line leaves or is flushed.
  *
  * Returns 0: the member is in use. -GN_ERANGE, -GN_ENOTSUP (no replica; the member does not fit the others),
- * -GN_EROFS (it is out of date, and the replica or the member is opened ro), -GN_EBUSY (another call is under
- * way; somebody else has the member; an earlier write to the member timed out and may still land; a GPU's
- * kernels leave no room for a warp), -GN_ENOMEM, -GN_EIO or -GN_ETIMEDOUT (the member failed again, or no
- * other can be read), or as gn_store_open. Then the member is out of use as before; nothing is lost, and the
- * call may be made again. If the state cannot be written the member is in use all the same, and the next
- * flush tries again.
+ * -GN_EROFS (it is out of date, and the replica or the member is opened ro), -GN_EBUSY (another resync is
+ * under way; another store or program has the member; an earlier write to the member timed out and may still
+ * land; a GPU's kernels leave no room for a warp), -GN_ENOMEM, -GN_EIO or -GN_ETIMEDOUT (the member failed
+ * again, or no other can be read), or as gn_store_open. Then the member is out of use as before; nothing is
+ * lost, and the call may be made again. If the state cannot be written, the member is in use all the same,
+ * and the next flush writes the state again.
  */
 int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error);
 
@@ -404,7 +407,7 @@ int gn_store_resync(struct gn_store *store, uint32_t k, struct gn_error *error);
 /* ---- kernels: transfers ---- */
 
 /*
- * gn_store_read_warp - collective: a warp's lanes read bytes of a store, a run for every lane that wants one.
+ * gn_store_read_warp - collective: a warp's lanes read bytes of a store, a run for each lane with wants 1.
  * @mask    the calling lanes (simt.h); all of them move the bytes of each
  * @wants   1: this lane's run is read; 0: the lane only helps, and its other arguments are ignored
  * @offset  in the store, a multiple of block_bytes
@@ -419,8 +422,8 @@ SIMT_FN struct gn_store_status gn_store_read_warp(const struct gn_store_view *s,
                                                   uint64_t offset, void *to, uint32_t bytes);
 
 /*
- * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for every lane that wants
- * one. Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes; the
+ * gn_store_write_warp - collective: a warp's lanes write bytes to a store, a run for each lane with wants 1.
+ * Arguments as for gn_store_read_warp. The last block of a store may reach past capacity_bytes; the
  * bytes there are dropped. After a return of 0 the bytes are in the store (not necessarily on the medium:
  * gn_store_flush). Returns each lane's own status: 0, -GN_EIO, -GN_ENOSPC (the medium is full), -GN_EINVAL
  * (as for gn_store_read_warp), -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may
@@ -440,7 +443,8 @@ SIMT_FN struct gn_store_status gn_store_read_thread(const struct gn_store_view *
 /*
  * gn_store_write_thread - one thread writes a few bytes at any offset; arguments as for
  * gn_store_read_thread. A block store reads the block, changes it and writes it back: the caller must keep
- * other threads from the block. Returns as gn_store_write_warp.
+ * other threads from the block. Returns as gn_store_write_warp; -GN_EROFS only from a stripe, replica or
+ * tier: for other stores the caller looks at read_only.
  */
 SIMT_FN struct gn_store_status gn_store_write_thread(const struct gn_store_view *s, uint64_t offset,
                                                      const void *from, uint32_t bytes);
