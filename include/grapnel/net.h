@@ -73,8 +73,7 @@ enum gn_net_form {
 	GN_NET_COMBINED, /* messages of all threads by destination, while threads run */
 	/* all messages at once, when a log is full or nothing more comes; threads wait until they are done */
 	GN_NET_COPROCESSOR,
-	GN_NET_COALESCED, /* 256 messages at a time, as many as a block has threads; a packet per destination
-	                   */
+	GN_NET_COALESCED, /* 256 messages at a time, as a block has threads; a packet for each destination */
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };
 
@@ -105,13 +104,11 @@ struct gn_net_options {
 	struct simt_options machine;
 	const char *transport; /* "local", "mpi"; NULL: see above */
 	uint32_t nodes;        /* of "local"; 0: 1. "mpi" has as many as its launcher started */
-	/* of the grid of nodes. 1: messages go directly; more: along a row, then a column. 0: 1 up to 64
-	 * nodes */
+	/* of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes */
 	uint32_t columns;
 	uint64_t heap_bytes;   /* of each node; 0: 64 MiB */
 	uint64_t shared_bytes; /* cuda: for gn_net_alloc_shared; 0: 1 MiB */
-	/* static data that is symmetric memory, too; 8-byte aligned. cpu only, with one node in each process
-	 */
+	/* static data that is symmetric memory, too; 8-byte aligned. cpu only, one node in a process */
 	void *data;
 	uint64_t data_bytes; /* of it, the same on all nodes */
 	/* of each processor's log, in which messages wait to be sorted; 0: 1 MiB, on cuda 256 KiB */
@@ -134,8 +131,7 @@ struct gn_net_statistics {
 	uint64_t passed;                /* messages of others that were sorted here and sent on (columns) */
 	uint64_t packets, packet_bytes; /* sent */
 	uint64_t message_bytes;         /* of the messages in them */
-	/* why packets were sent: full; old; another node waits for a message in them, or a quiet is under way
-	 */
+	/* why packets were sent: full; old; another node waits for a message in them, or a quiet does */
 	uint64_t full, aged, urgent;
 	uint64_t size[17];          /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;            /* times that messages had to wait for a buffer */

@@ -72,15 +72,15 @@ SIMT_FN uint64_t simt_global_threads(void);
 /* simt_warp_width - lanes in a warp: 32 on cuda; on cpu the machine's setting, 1 to 32. */
 SIMT_FN uint32_t simt_warp_width(void);
 
-/* simt_whole_warp - the mask of all lanes of a warp, for warps of which every lane is there. */
+/* simt_whole_warp - the mask of all simt_warp_width() lanes; for warps in which all of them run. */
 SIMT_FN uint32_t simt_whole_warp(void);
 
 /* simt_lane - index of this thread in its warp, from 0. */
 SIMT_FN uint32_t simt_lane(void);
 
 /*
- * simt_processor - the number of the hardware that runs this thread: a multiprocessor, or an OS thread of
- * the cpu machine. Threads of one processor contend; use the number to spread queues. 0 on host threads.
+ * simt_processor - the number of the processor that runs this thread: a multiprocessor, or an OS thread of
+ * the cpu machine. Use it to spread threads over queues. 0 on host threads.
  */
 SIMT_FN uint32_t simt_processor(void);
 
@@ -89,11 +89,11 @@ SIMT_FN uint32_t simt_processor(void);
 /*
  * A mask is a set of lanes: lane k is bit k. A collective takes the mask of the lanes that call it:
  *   before  every lane of mask calls the same collective with the same mask; the caller is in mask
- *   after   all of them return together. simt_warp_sync and simt_copy also order memory: after it the lanes
- *           of mask see what they wrote before it. The other collectives promise nothing about memory
- * In divergent code call `mask = simt_active()`, and then collectives over that mask. On cpu a mask with a
- * lane that has ended, or lanes that wait in different collectives, end the launch with
- * -GN_EDEADLK. On cuda that is undefined.
+ *   after   all of them return together. simt_warp_sync and simt_copy also order memory: after the call each
+ *           lane of mask sees what the others wrote before it. The other collectives order no memory
+ * In divergent code call `mask = simt_active()`, and then collectives over that mask. On cpu the
+ * launch ends with -GN_EDEADLK if a lane of the mask has ended, or if lanes wait in different collectives. On
+ * cuda the result is undefined.
  */
 
 /* simt_popcount - number of lanes in mask. */
@@ -106,8 +106,8 @@ SIMT_FN uint32_t simt_first_lane(uint32_t mask);
 SIMT_FN uint32_t simt_rank(uint32_t mask);
 
 /*
- * simt_active - the lanes that make this call together with this one; at least the caller. Which other lanes
- * are returned affects performance only: code must be right if only the caller is returned.
+ * simt_active - the lanes that make this call together with this one; at least the caller. Code must be right
+ * also if only the caller is returned: the other lanes are there for speed.
  */
 SIMT_INLINE_FN uint32_t simt_active(void);
 
@@ -132,9 +132,9 @@ SIMT_FN void simt_warp_sync(uint32_t mask);
  * @mask       the calling lanes; all pass the same to, from and bytes
  * @to, @from  16-byte aligned, not overlapping; device memory, or host memory that the device reaches
  * @bytes      a multiple of 16
- * Accesses of the lanes before it are ordered before the copy, and after it every lane of mask sees the
- * copy; publish it to other threads with a release. The source is read past caches that could be stale (a
- * controller may have written it), so an acquire before the call suffices.
+ * Earlier accesses of the lanes are ordered before the copy, and after it every lane of mask sees the copied
+ * bytes. For other threads publish them with a release. The copy reads the source past caches that could be
+ * stale (a controller may have written it), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
@@ -143,9 +143,10 @@ SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
  * wants.
  * @mask   the calling lanes
  * @wants  lanes of mask, the same for all. Each passes a run of its own: to, from and bytes as for simt_copy.
- *         The arguments of the other lanes are ignored. Runs do not overlap Order as simt_copy. Each lane
- * has four pieces of 16 bytes in flight, across the borders of runs, so a short run does not cost a round
- * trip of its own.
+ *         The arguments of the other lanes are ignored. Runs do not overlap
+ *
+ * Memory order as simt_copy. Each lane has four pieces of 16 bytes in flight, also of different runs, so a
+ * short run does not cost a round trip of its own.
  */
 SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, const void *from,
                                      uint32_t bytes);
@@ -153,8 +154,8 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
 /* ---- atomics ---- */
 
 /*
- * simt_load, simt_store, simt_cas, simt_reduce - atomics: accesses that no other access divides. Their whole
- * names carry order and scope.
+ * simt_load, simt_store, simt_cas, simt_reduce - atomics: indivisible accesses. Memory order and scope are
+ * part of their names.
  *
  *     T simt_load_ORDER_SCOPE_T(const T *p);
  *     void simt_store_ORDER_SCOPE_T(T *p, T value);
@@ -162,26 +163,28 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
  *     T simt_OP_ORDER_SCOPE_T(T *p, T value);
  *     void simt_reduce_OP_relaxed_SCOPE_T(T *p, T value);
  *
- * cas stores desired if *p is expected. cas and OP return what was there before; reduce returns nothing, so
- * nothing is waited for. As in simt_add_relaxed_dev_u64(&sum, 1).
+ * For example simt_add_relaxed_dev_u64(&sum, 1). cas stores desired if *p equals expected. cas and OP return
+ * the value before; reduce returns nothing, so the thread does not wait. Only the combinations that Grapnel
+ * uses exist (detail/simt/atomic.h).
  *
- *   OP       add, and, or, xor, min, max: of each operation, order, scope and type those that Grapnel uses
+ *   OP       add, and, or, xor, min, max
  *   T        u32, u64; for loads and stores also u8 and u16; for reduce's add also f64, a double
  *   relaxed  an order: indivisible, orders nothing else
- *   acquire  an order: later accesses of this thread stay behind it
- *   release  an order: earlier accesses of this thread stay before it
+ *   acquire  an order: later accesses of this thread come after it
+ *   release  an order: earlier accesses of this thread come before it
  *   acq_rel  an order: both
  *   dev      a scope: seen by every thread of the same machine
  *   sys      a scope: seen by the host, other devices and controllers too
  *   any      a scope: as dev, of a word that may also lie in a block's shared memory
  *
- * The cpu machine has one scope. Addresses are naturally aligned. On cuda those of dev and sys lead to global
- * memory (of a device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency Model".
+ * The cpu machine has one scope. Addresses are naturally aligned. On cuda atomics of scope dev and sys take
+ * global memory only (of a device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency
+ * Model".
  */
 
 /*
- * simt_fence_acq_rel_dev, simt_fence_acq_rel_sys - every access of this thread before the fence is ordered
- * before every one behind it, for the threads of the scope.
+ * simt_fence_acq_rel_dev, simt_fence_acq_rel_sys - for the threads of the scope, every access of this thread
+ * before the fence is ordered before every access after it.
  */
 SIMT_FN void simt_fence_acq_rel_dev(void);
 SIMT_FN void simt_fence_acq_rel_sys(void);
@@ -189,30 +192,32 @@ SIMT_FN void simt_fence_acq_rel_sys(void);
 /* ---- waiting, time, the block ---- */
 
 /*
- * simt_relax - this thread waits for another: let other threads run, then return. Call it in every loop that
- * polls memory. On cpu it switches to another fiber, so that thousands of waiting threads overlap on one OS
- * thread; on a host thread it yields the processor. Orders nothing.
+ * simt_relax - give the processor to other threads for a moment. Call it in every loop that polls memory. On
+ * cpu it switches to another fiber, so that thousands of waiting threads overlap on one OS thread; on a host
+ * thread it yields the processor. Orders nothing.
  */
 SIMT_FN void simt_relax(void);
 
 /*
- * simt_backoff - simt_relax for a thread that polls: the thread stays away longer after each round.
- * @rounds     how often it has polled in vain so far
- * @doublings  the longest stay is 20 nanoseconds doubled so often: choose a fraction of the expected wait
- * Many threads that poll one word hold each other up, and the thread that they wait for. Orders nothing.
+ * simt_backoff - simt_relax with a pause that doubles after each round. On cpu it is simt_relax.
+ * @rounds     how often the thread has polled in vain so far
+ * @doublings  the longest pause is 20 nanoseconds << doublings: choose a fraction of the expected wait
+ * Use it if many threads poll one word: they slow each other down, and the thread for which they wait. Orders
+ * nothing.
  */
 SIMT_FN void simt_backoff(uint32_t rounds, uint32_t doublings);
 
 /*
  * simt_clock_ns - a clock in nanoseconds that never goes back; its resolution is 1 us or better. It is the
- * same on all threads of a machine. Under a checking schedule it counts steps, so that runs can be repeated.
+ * same on all threads of a machine. Under the random schedule and in simt_explore it counts steps, so that
+ * runs can be repeated.
  */
 SIMT_FN uint64_t simt_clock_ns(void);
 
 /*
  * simt_block_sync - barrier of the block.
  *   before  every thread of the block that has not ended calls it, none from divergent code
- *   after   the block sees all accesses before it
+ *   after   every thread of the block sees what the others wrote before it
  */
 SIMT_FN void simt_block_sync(void);
 
@@ -233,9 +238,9 @@ SIMT_FN void *simt_shared(void);
  * takes; every thread of the grid then calls function(const argument type *). The arguments are copied at
  * launch; what they point to stays the caller's. SIMT_KERNEL_DECLARE declares that kernel in other sources.
  *
- * SIMT_KERNEL_RESIDENT chooses how many threads of it a multiprocessor holds at once: 1024, as SIMT_KERNEL
- * does, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. A GPU
- * whose multiprocessors hold 1536 threads takes 2048 for 1024. The cpu machine does not care.
+ * SIMT_KERNEL_RESIDENT chooses how many threads of the kernel a multiprocessor holds at once. 1024, as in
+ * SIMT_KERNEL, leaves 64 registers to each; 2048 leaves 32, for short kernels that mostly wait for memory. On
+ * a GPU whose multiprocessors hold 1536 threads 2048 means 1024. It has no effect on the cpu machine.
  *
  * SIMT_KERNEL_SMALL is for blocks of at most 512 threads; it leaves 128 registers to each.
  */
@@ -244,9 +249,9 @@ SIMT_FN void *simt_shared(void);
 
 /*
  * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host
- * thread a stream at a time; simt_launch, simt_wait, simt_move and simt_message are those of the machine's
- * own stream. The comment of each call says what it waits for. No call waits for the whole device, except
- * that simt_free and simt_close may, because CUDA's freeing does.
+ * thread a stream at a time; simt_launch, simt_wait, simt_move and simt_message use the machine's own stream.
+ * The comment of each call says what it waits for. No call waits for the whole device, except that simt_free
+ * and simt_close may, because CUDA's freeing does.
  */
 
 #if !defined(__CUDACC_RTC__)
@@ -260,9 +265,9 @@ struct simt_stream;
 /*
  * How the cpu machine picks the next thread.
  *   fair    every OS thread goes round its fibers; the default, and the only one that uses several OS threads
- *   random  one OS thread; at every point of a source compiled with SIMT_PREEMPT, and at every wait, a thread
- *           chosen by a generator seeded with options.seed; the same seed gives the same run
- * Bounded exhaustive schedules are run by simt_explore (explore.h).
+ *   random  one OS thread. At every wait, and at every atomic of a source compiled with SIMT_PREEMPT, a
+ * generator seeded with options.seed chooses the next thread; the same seed gives the same run Bounded
+ * exhaustive schedules are run by simt_explore (explore.h).
  */
 enum simt_schedule { SIMT_FAIR, SIMT_RANDOM };
 
@@ -275,33 +280,34 @@ struct simt_options {
 	uint64_t seed;               /* cpu: of the random schedule */
 };
 
-/* What a machine is. */
+/* Properties of a machine. */
 struct simt_info {
 	char name[64]; /* "cpu", or the device's own name */
 	int is_cuda;
 	unsigned processors; /* multiprocessors, or OS threads */
 	unsigned warp_width;
-	uint64_t memory_bytes;     /* of the device; of the host for cpu */
-	unsigned resident_threads; /* how many threads it runs at once, beside kernels that stay: a good grid
-	                              for work that waits */
+	uint64_t memory_bytes; /* of the device; of the host for cpu */
+	/* how many threads it runs at once, apart from kernels that stay: a good grid for kernels that wait
+	 */
+	unsigned resident_threads;
 };
 
 /* Where memory lies. On cpu all are the host's. */
 enum simt_memory {
 	SIMT_DEVICE, /* the device's own; the host reaches it by simt_move only */
 	SIMT_PINNED, /* pinned host memory; both sides use the same address */
-	/* As SIMT_DEVICE; simt_export lets other processes have it too. On cpu its pages are of tmpfs. */
+	/* As SIMT_DEVICE; simt_export shares it with other processes. On cpu a file in memory (memfd) */
 	SIMT_EXPORTED
 };
 
-/* Memory that its process lets others of the same host have. Plain data, to be sent as it is. */
+/* Names memory for other processes of the same host. Plain data, to be sent as it is. */
 struct simt_exported {
-	char host[40];      /* of the host, as long as it is up: Linux's boot_id */
-	uint64_t handle[8]; /* the machine's */
+	char host[40]; /* Linux's boot_id */
+	uint64_t handle[8];
 };
 
 struct simt_grid {
-	uint32_t blocks;        /* 1 and more */
+	uint32_t blocks;        /* 1 to 2^31 - 1 */
 	uint32_t block_threads; /* 1 to 1024 */
 	uint32_t shared_bytes;  /* dynamic shared memory a block, at most 48 KiB */
 };
@@ -321,7 +327,7 @@ int simt_open(struct simt_machine **machine, const struct simt_options *options,
  */
 void simt_close(struct simt_machine *machine);
 
-/* simt_describe - what an open machine is. */
+/* simt_describe - fill info. */
 void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 
 /*
@@ -331,9 +337,8 @@ void simt_describe(const struct simt_machine *machine, struct simt_info *info);
 unsigned simt_devices(const char *kind);
 
 /*
- * simt_enable_peer - let kernels of one machine load and change the device memory of another of this process,
- * by its addresses.
- * Returns 0, or -GN_ENOTSUP: they cannot.
+ * simt_enable_peer - make the device memory of another machine of this process accessible to kernels of
+ * machine, at the same addresses. Returns 0, or -GN_ENOTSUP: the devices do not reach each other.
  */
 int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other);
 
@@ -349,7 +354,7 @@ int simt_import(struct simt_machine *machine, const struct simt_exported *export
 void simt_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 
 /*
- * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if shared, to 256 if the device's.
+ * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if pinned, to 256 if the device's.
  * Returns NULL if there is not enough. Free it by simt_free. Do not call it while any stream is in capture:
  * CUDA forbids that.
  */
@@ -366,12 +371,12 @@ void simt_free(struct simt_machine *machine, void *memory);
 int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes);
 
 /*
- * simt_register - let the device reach host memory that the caller owns.
+ * simt_register - make host memory of the caller accessible to the device.
  * @memory, @bytes  page-aligned; stays the caller's; registered in pieces of at most 64 GiB, because on some
  *                  systems one very large registration fails and makes the context unusable
  * @device    receives the address by which the device reaches it (the same address on cpu)
- * Returns 0, -GN_ENOMEM (cannot be pinned: says how much was asked), -GN_EINVAL. On failure nothing stays
- * registered.
+ * Returns 0, -GN_ENOMEM (cannot be pinned), -GN_EINVAL (not page-aligned, or 0 bytes). On failure nothing
+ * stays registered.
  */
 int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
                   struct gn_error *error);
@@ -383,19 +388,18 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
  * simt_launch - run a kernel over a grid on the machine's own stream.
  * @arguments  the kernel's argument struct, copied
  * On cuda the first launch makes room on the stack for the kernel's local arrays and for the library. A
- * program that launches by <<<>>> calls simt_reserve_stack, if its kernel has more than 1024 bytes of them.
- * Launches of one stream run in order. May return before the kernel ends; simt_wait waits. On cpu it first
- * waits for the stream's launch before.
- * Returns 0, -GN_EINVAL (a grid out of bounds), -GN_ENODEV (the kernel was not compiled for this machine),
- * -GN_ENOMEM, -GN_EIO (what the device said).
+ * program that launches by <<<>>> calls simt_reserve_stack, if its kernel has more than 1024 bytes of local
+ * arrays. Launches of one stream run in order. The call may return before the kernel ends; simt_wait waits.
+ * On cpu it first waits for the stream's last launch. Returns 0, -GN_EINVAL (a grid out of bounds),
+ * -GN_ENODEV (the kernel was not compiled for this machine), -GN_ENOMEM, -GN_EIO (what the device said).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
                 const void *arguments);
 
 /*
  * simt_wait - wait for every launch of the machine's own stream.
- * Returns 0; -GN_EDEADLK if threads of a cpu launch waited for lanes that had ended (the launch was
- * abandoned); -GN_EIO if the device failed. The message of the failure: simt_message.
+ * Returns 0; -GN_EDEADLK if lanes of a cpu launch waited for lanes that do not come (the launch was
+ * abandoned); -GN_EIO if the device failed. simt_message has the message.
  */
 int simt_wait(struct simt_machine *machine);
 
@@ -412,10 +416,11 @@ int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
 /*
  * simt_reserve_stack - make room on the stack for a kernel that the program launches by itself.
  * @frame_bytes  its own frame: localSizeBytes of cudaFuncGetAttributes
- * The room is that of every kernel on the device, and only grows. simt_open makes it for frames of 1024
- * bytes. A kernel with a larger one needs this call before its first launch: without room its calls overwrite
- * memory. May wait for the device; not while a stream is in capture. Any host thread. Returns 0, -GN_ENOMEM,
- * -GN_EIO (what the device said, such as that it has no so large stack). On cpu there is nothing to do.
+ * All kernels of the device share this setting, which only grows. simt_open sets it for frames of 1024 bytes.
+ * A kernel with a larger frame needs this call before its first launch: otherwise its calls overwrite memory.
+ * May wait for the device; not while a stream is in capture. Any host thread. Returns 0, -GN_ENOMEM, -GN_EIO
+ * (the message has the device's error, for example that its stack cannot be so large). On cpu it does
+ * nothing.
  */
 int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error);
 
@@ -424,8 +429,8 @@ int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct 
  * stream is a cudaStream_t. On cpu the OS threads are divided among the streams that have work, and a launch
  * that waits for another stream's launch may wait for ever.
  *
- * simt_stream_create - a new stream, ordered with no other (on cuda: not with the legacy default stream
- * either).
+ * simt_stream_create - a new stream, not ordered with any other (on cuda also not with the legacy default
+ * stream).
  * @stream  receives it; owned, simt_stream_destroy before simt_close
  * Returns 0, -GN_ENOMEM, -GN_EIO.
  */
@@ -462,8 +467,8 @@ int simt_stream_wait(struct simt_stream *stream);
 
 /*
  * simt_stream_move - simt_move after this stream's launches; waits for this stream only. Codes as simt_move;
- * -GN_EINVAL while the stream is in capture. Aligned 8-byte words, at most 256 bytes of them, may be changed
- * by atomic operations of other streams' kernels meanwhile: each word has an old value or a new one.
+ * -GN_EINVAL while the stream is in capture. If the bytes are aligned 8-byte words, at most 256 bytes,
+ * kernels of other streams may change them by atomics meanwhile: each word then has an old or a new value.
  */
 int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes);
 
