@@ -266,8 +266,9 @@ struct simt_stream;
  * How the cpu machine picks the next thread.
  *   fair    every OS thread goes round its fibers; the default, and the only one that uses several OS threads
  *   random  one OS thread. At every wait, and at every atomic of a source compiled with SIMT_PREEMPT, a
- * generator seeded with options.seed chooses the next thread; the same seed gives the same run Bounded
- * exhaustive schedules are run by simt_explore (explore.h).
+ *           generator seeded with options.seed chooses the next thread; the same seed gives the same run
+ *
+ * simt_explore (explore.h) runs all schedules within a bound.
  */
 enum simt_schedule { SIMT_FAIR, SIMT_RANDOM };
 
@@ -287,8 +288,7 @@ struct simt_info {
 	unsigned processors; /* multiprocessors, or OS threads */
 	unsigned warp_width;
 	uint64_t memory_bytes; /* of the device; of the host for cpu */
-	/* how many threads it runs at once, apart from kernels that stay: a good grid for kernels that wait
-	 */
+	/* how many threads it runs at once, beside kernels that stay: a good grid for kernels that wait */
 	unsigned resident_threads;
 };
 
