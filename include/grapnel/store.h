@@ -325,8 +325,8 @@ struct gn_store_statistics {
  * gn_store_get_statistics - fill statistics. Host.
  *
  *   host:    and peer: all are 0: nothing counts the threads' own loads and stores.
- *   nvme:    the drive's log has reads, writes (failed commands included) and bytes, in steps of
- *            512,000; 0 if the drive has no such log. A command asks the drive, and this call waits up
+ *   nvme:    the drive's log has reads and writes, failed commands included, and bytes in steps of
+ *            512,000; all 0 if the drive has no such log. A command asks the drive, and this call waits up
  *            to 5 seconds for it, after other admin commands (an Abort takes a second at most). During
  *            a reset, or after the drive once did not answer, it is not asked, and the last numbers
  *            are returned. `failed` counts commands of the host. A thread of the library looks for
