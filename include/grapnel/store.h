@@ -81,7 +81,8 @@
  *
  * If another program truncates an open file, reads of the missing bytes fail with GN_NVME_UNRECOVERED_READ
  * for file:; for host: the kernel ends the process (SIGBUS), as with any mapped file. No write makes a file
- * longer.
+ * longer than it was when the store was opened. But a write to missing bytes of file:, also of a page that
+ * the cache has, makes the file so much longer again, and the bytes between are then read as zeros.
  *
  * A stripe puts the first unit of its bytes on its first member, the second unit on the second, and so on
  * in turn. Kernels post to the queue pairs of the member that has the bytes, so the members' bandwidth adds
