@@ -410,6 +410,8 @@ class Array(Closable):
     def _close(self, discard: int) -> None:
         if self._owned and self.store._handle and any(view() is not None for view in self.store._views):
             raise BufferError(f"{self!r} has views that are in use; delete them before you close it")
+        if self._owned and self._handle and not discard:
+            lib.must(lib.flush(self._handle))  # what cannot be written leaves all of it open, not only the cache
         super()._close(discard)
         for part in self._owned:
             part._close(discard)

@@ -2,6 +2,7 @@
 """Stores, caches, and views of host memory."""
 
 import gc
+import resource
 import threading
 import warnings
 
@@ -29,6 +30,22 @@ def test_closing_flushes_and_discarding_does_not_have_to(file, machine):
     array[7] = 4321
     array.discard()
     assert array.closed and np.fromfile(file, "u4")[7] in (1234, 4321)
+
+
+def test_what_cannot_be_written_leaves_the_array_open(file, machine):
+    array = grapnel.open(f"file:{file}?io=threads", "u4", cache="64K", machine=machine)
+    array[200000] = 5
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        for call in (array.close, array.flush, array.close):
+            with pytest.raises(grapnel.Error, match="stay in the cache"):
+                call()
+            assert not array.closed and array[200000] == 5
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    array.close()
+    assert array.closed and np.fromfile(file, "u4")[200000] == 5
 
 
 def test_what_is_forgotten_is_closed(file, machine):
