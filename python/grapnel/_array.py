@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import sys
 import weakref
 from math import prod
 
 from . import _library as lib
+from ._error import RangeError
 from ._kind import Kind
 from ._objects import Cache, Closable, Store
 
@@ -301,7 +303,7 @@ class Array(Closable):
         except TypeError:
             return None
         if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} is not one of the array's {len(self)} rows")
+            raise RangeError(f"row {row} is not one of the array's {len(self)} rows", -errno.ERANGE, "GN_ERANGE")
         return row % len(self)
 
     def __getitem__(self, key: Any) -> Any:

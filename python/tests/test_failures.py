@@ -32,9 +32,10 @@ def test_a_row_past_the_end(table, row):
 
 @pytest.mark.parametrize("key", [1000, -1001, 1 << 70])
 def test_keys_past_the_end(table, key):
-    with pytest.raises(IndexError):
+    with pytest.raises(grapnel.RangeError, match=f"row {key} ") as caught:
         table[key]
-    with pytest.raises(IndexError):
+    assert caught.value.code == -errno.ERANGE and isinstance(caught.value, IndexError)
+    with pytest.raises(grapnel.RangeError):
         table[key] = 1
 
 
