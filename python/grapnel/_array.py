@@ -50,14 +50,15 @@ class Array(Closable):
         self._kind = Kind(dtype)
         self.store, self.cache, self.machine = store, cache, store.machine
         self.offset = operator.index(offset)
-        self.shape = whole_shape(shape, (store.capacity - self.offset) // self._kind.itemsize)
+        self.shape = whole_shape(shape, max(0, store.capacity - self.offset) // self._kind.itemsize)
         self._row_shape = self.shape[1:]
         self._owned: tuple[Closable, ...] = ()
         self._device_index = self.machine.device_index
         if self.offset < 0:
             raise ValueError(f"offset {self.offset} is below 0")
         if not prod(self.shape):
-            raise ValueError(f"an array of shape {self.shape} has no elements, and cannot be stored")
+            raise ValueError(f"an array of shape {self.shape} has no elements, and cannot be stored; {store.uri!r} has "
+                             f"{store.capacity} bytes, and the array begins at byte {self.offset}")
         items = prod(self._row_shape) * (self._kind.itemsize // self._kind.element_bytes)
         if items >= 1 << 31:
             raise ValueError("a row has 1 GiB at most")

@@ -80,6 +80,11 @@ def test_an_offset_and_a_part_of_the_store(file, machine):
         assert array[:].ravel().tolist() == list(range(16, 46))
     with pytest.raises(grapnel.RangeError, match="."):
         grapnel.open(f"file:{file}?ro", "u4", (1 << 18, 2), machine=machine)
+    for offset in [1 << 20, 1 << 21]:
+        with pytest.raises(ValueError, match=f"1048576 bytes, and the array begins at byte {offset}"):
+            grapnel.open(f"file:{file}?ro", "u4", offset=offset, machine=machine)
+        with pytest.raises(grapnel.RangeError, match="reach past the end"):
+            grapnel.open(f"file:{file}?ro", "u4", 1, offset=offset, machine=machine)
 
 
 def test_an_npy_file(tmp_path, machine):
