@@ -108,14 +108,28 @@ static void check_together(const struct tool_far *o, const struct argp_state *st
 		           tool_baseline_name(o->baseline), o->said);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static const char *store_of(const struct tool_far *o, const char *text, const struct argp_state *state)
 {
 	static const char *const stores[] = {"host", "file", NULL};
+
+	if (o->drives && is_uri(text))
+		return text;
+	if (o->drives && strcmp(text, "host") != 0 && strcmp(text, "file") != 0)
+		argp_error(
+		    state,
+		    "--store %s: give host, file, or the URI of an nvme:, rdma:, peer:, stripe:, replica: or "
+		    "tier: store",
+		    text);
+	return stores[tool_word(state, "--store", text, stores)];
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
 	struct tool_far *o = (struct tool_far *)state->input;
 
 	switch (key) {
 	case OPT_STORE:
-		o->store = o->drives && is_uri(arg) ? arg : stores[tool_word(state, "--store", arg, stores)];
+		o->store = store_of(o, arg, state);
 		o->said = "--store";
 		return 0;
 	case OPT_CACHE:
