@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store_move.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static int copy_in(const struct tool_store_request *r, struct gn_store *store, F
 		at += bytes;
 	}
 	if (ferror(from))
-		return gn_error_set(e, -GN_EIO, "reading %s failed", r->file ? r->file : "standard input");
+		return gn_error_set(e, -GN_EIO, "%s: reading failed: %s; give a file that can be read",
+		                    r->file ? r->file : "standard input", strerror(errno));
 	return gn_store_flush(store, e);
 }
 

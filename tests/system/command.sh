@@ -38,6 +38,7 @@ refuses 2 'cache' bfs good.gng --source 0 --cache 12Q
 refuses 2 'warp' bfs good.gng --source 0 --warp-width 3
 refuses 2 'policy' bfs good.gng --source 0 --policy lru
 refuses 2 'store tape: give host, file, or the URI of .* tier: store' bfs good.gng --source 0 --store tape
+refuses 1 '\.: reading failed: Is a directory; give' store write 'file:new.bin?create=4K' --file . --overwrite
 refuses 2 'svg is for --mode paged' bfs good.gng --source 0 --mode direct --svg out.svg
 refuses 2 'direct' bfs good.gng --source 0 --store file --mode direct
 refuses 2 'scale' gen kron out.gng
