@@ -47,7 +47,7 @@ static void plan_buckets(struct gn_sort_plan *p)
 	p->bucket_samples = (p->room - p->runs * (p->interval - 1)) / p->interval;
 }
 
-static int too_small(uint64_t count, uint64_t room, uint64_t page_keys, uint32_t key_bytes,
+static int too_small(uint64_t count, uint64_t memory_bytes, uint64_t page_keys, uint32_t key_bytes,
                      struct gn_error *error)
 {
 	uint64_t enough = page_keys;
@@ -58,8 +58,9 @@ static int too_small(uint64_t count, uint64_t room, uint64_t page_keys, uint32_t
 	return gn_error_set(error, -GN_ENOBUFS,
 	                    "sort: %llu bytes of the machine's memory hold %llu of %llu keys, with as many "
 	                    "spare places; that is too few: give %llu bytes",
-	                    (unsigned long long)(room * 2 * key_bytes), (unsigned long long)room,
-	                    (unsigned long long)count, (unsigned long long)(enough * 2 * key_bytes));
+	                    (unsigned long long)memory_bytes,
+	                    (unsigned long long)(memory_bytes / 2 / key_bytes), (unsigned long long)count,
+	                    (unsigned long long)(enough * 2 * key_bytes));
 }
 
 int gn_sort_plan_make(struct gn_sort_plan *plan, uint64_t count, uint32_t key_bytes, uint64_t memory_bytes,
@@ -72,7 +73,7 @@ int gn_sort_plan_make(struct gn_sort_plan *plan, uint64_t count, uint32_t key_by
 	if (!count)
 		return gn_error_set(error, -GN_EINVAL, "sort: no keys; give at least 1");
 	if (!plan_runs(plan, count, room, page_keys))
-		return too_small(count, room, page_keys, key_bytes, error);
+		return too_small(count, memory_bytes, page_keys, key_bytes, error);
 	if (plan->runs > 1)
 		plan_buckets(plan);
 	return 0;

@@ -71,4 +71,5 @@ refuses 1 'empty.bin: has 0 bytes' --data empty.bin
 refuses 1 'missing.bin: No such file' --data missing.bin
 refuses 1 'is not a file' --data .
 refuses 1 'that is too few: give 16384 bytes' --count 1000000 --memory 4K --page 512
+refuses 1 'sort: 1 bytes of the .* hold 0 of 1000 keys' --count 1000 --memory 1
 refuses 1 'nosuch' --count 4 --machine nosuch
