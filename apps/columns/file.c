@@ -106,8 +106,9 @@ static int read_header(struct gn_table_file *f, const char *name, uint64_t bytes
 
 	if (bytes < GN_TABLE_FILE_PAGE)
 		return gn_error_set(e, -GN_EBADMSG,
-		                    "%s: the file ends at byte %llu, inside its header of 4096 bytes; copy "
-		                    "or convert it again",
+		                    "%s: the file ends at byte %llu, inside a header of 4096 bytes: it is no "
+		                    "whole Grapnel column file; copy it again, or make one with 'grapnel "
+		                    "convert TABLE.csv TABLE.gnt'",
 		                    name, (unsigned long long)bytes);
 	err = gn__input_read(f->fd, name, 0, page, GN_TABLE_FILE_PAGE, e);
 	if (!err)

@@ -75,6 +75,8 @@ ask="query taxis.gnt --json kept.json"
 size=$(wc -c <taxis.gnt)
 head -c $((size / 2)) taxis.gnt >half.gnt
 refuses 1 'half.gnt.*truncated' query half.gnt --trust
+printf 'a,b\n1,2\n' >tiny.csv
+refuses 1 'tiny.csv: .*grapnel convert TABLE.csv TABLE.gnt' query tiny.csv
 for at in 100 4200 20000 200000; do
   cp taxis.gnt broken.gnt
   printf '\377\376\375' | dd of=broken.gnt bs=1 seek="$at" conv=notrunc 2>/dev/null
