@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OMPI_SKIP_MPICXX 1 /* use the C interface also if this is compiled as C++ */
@@ -392,9 +394,25 @@ int gn_mpi_open(struct gn_transport **transport, const struct gn_net_options *op
 	return rc; /* after a failure MPI may still use memory of m */
 }
 
+/* A launcher may drop what it has not read of this process's pipe when the process aborts: wait for a second
+ * at most. */
+static void wait_until_read(int fd)
+{
+	const uint64_t deadline = simt_clock_ns() + 1000000000;
+	struct stat facts;
+	int unread = 0;
+
+	if (fstat(fd, &facts) || !S_ISFIFO(facts.st_mode))
+		return;
+	while (!ioctl(fd, FIONREAD, &unread) && unread && simt_clock_ns() < deadline)
+		usleep(1000);
+}
+
 void gn_mpi_abort(int status)
 {
 	int begun = 0, over = 0;
+
+	wait_until_read(STDERR_FILENO);
 
 	MPI_Initialized(&begun);
 	MPI_Finalized(&over);
