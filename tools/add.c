@@ -29,9 +29,9 @@ struct job {
 };
 
 static const struct argp_option options[] = {
-    {"data", OPT_DATA, "SIZE", 0, "bytes of each array, a multiple of a page (default 64M)", 0},
-    {"out", OPT_OUT, "FILE", 0, "write C to FILE: little-endian u32", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every word of C that is in the store", 0},
+    {"data", OPT_DATA, "SIZE", 0, "bytes of each array, a multiple of a page (default 64M)"},
+    {"out", OPT_OUT, "FILE", 0, "write C to FILE: little-endian u32"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every word of C that is in the store"},
     {0},
 };
 
@@ -54,7 +54,7 @@ static const char about[] =
     "'grapnel bench add' compares this with other ways.\n\nExit status: 0 success, 1 the run failed, 2 the "
     "command line is wrong.";
 
-static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, about, far_options_child};
 
 static const uint64_t piece = 1 << 20; /* bytes that are compared at a time */
 

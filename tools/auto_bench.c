@@ -36,18 +36,17 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"data", OPT_DATA, "SIZE", 0, "bytes of the data, a power of two (default 64M)", 0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)", 0},
-    {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for every 32 words)", 0},
-    {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)", 0},
-    {"pattern", OPT_PATTERN, "NAME", 0, "run this pattern only; list prints the names", 0},
-    {"explain", OPT_EXPLAIN, NULL, 0, "print what was sampled, what was chosen, and why", 0},
+    {"data", OPT_DATA, "SIZE", 0, "bytes of the data, a power of two (default 64M)"},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default one eighth of the data)"},
+    {"touches", OPT_TOUCHES, "N", 0, "scattered accesses of a launch (default one for every 32 words)"},
+    {"launches", OPT_LAUNCHES, "N", 0, "launches of a run, 2 to 64 (default 12)"},
+    {"pattern", OPT_PATTERN, "NAME", 0, "run this pattern only; list prints the names"},
+    {"explain", OPT_EXPLAIN, NULL, 0, "print what was sampled, what was chosen, and why"},
     {"modes", OPT_MODES, "LIST", 0,
-     "fixed modes to run beside the chosen mode, for example direct,4096,gather; or none (default all)", 0},
+     "fixed modes to run beside the chosen mode, for example direct,4096,gather; or none (default all)"},
     {"tuned", OPT_TUNED, "FILE", OPTION_ARG_OPTIONAL,
      "take the reach of address translation from the settings that grapnel tune wrote (default: the file of "
-     "this machine)",
-     0},
+     "this machine)"},
     {0},
 };
 
@@ -112,8 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_machine_argp, 0, NULL, 0}, {&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_files_argp}, {0}};
 
 static const struct argp argp = {
     options,
@@ -124,8 +122,6 @@ static const struct argp argp = {
     "read is checked. Exit status: 0 success, 1 a run failed or a word was wrong, 2 the command line is "
     "wrong.",
     children,
-    NULL,
-    NULL,
 };
 
 /* ---- running ---- */

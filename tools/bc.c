@@ -11,13 +11,12 @@
 enum { OPT_SEED = 0x200, OPT_SOURCES, OPT_OUT, OPT_VERIFY, MOST_SOURCES = 1024 };
 
 static const struct argp_option options[] = {
-    {"source", 's', "N", 0, "vertex to search from; may be given several times (default: chosen by --seed)",
-     0},
+    {"source", 's', "N", 0, "vertex to search from; may be given several times (default: chosen by --seed)"},
     {"sources", OPT_SOURCES, "COUNT", 0,
-     "how many vertices with edges to choose, 1 to 1024, one maybe twice (default 4)", 0},
-    {"seed", OPT_SEED, "N", 0, "which vertices are chosen (default 1)", 0},
-    {"out", OPT_OUT, "FILE", 0, "write the scores to FILE: one little-endian f32 a vertex, from 0 to 1", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every score with Brandes' algorithm in memory", 0},
+     "how many vertices with edges to choose, 1 to 1024, one maybe twice (default 4)"},
+    {"seed", OPT_SEED, "N", 0, "which vertices are chosen (default 1)"},
+    {"out", OPT_OUT, "FILE", 0, "write the scores to FILE: one little-endian f32 a vertex, from 0 to 1"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every score with Brandes' algorithm in memory"},
     {0},
 };
 
@@ -78,8 +77,6 @@ static const struct argp argp = {
     "themselves.\vThe score of a vertex is its part of the shortest paths from the sources, divided by the "
     "largest such sum.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_layout_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

@@ -38,8 +38,8 @@ struct choice {
 };
 
 static const struct argp_option options[] = {
-    {"quick", OPT_QUICK, NULL, 0, "4 MiB of data and one run: a test, not a measurement", 0},
-    {"list", OPT_LIST, NULL, 0, "list the workloads and end", 0},
+    {"quick", OPT_QUICK, NULL, 0, "4 MiB of data and one run: a test, not a measurement"},
+    {"list", OPT_LIST, NULL, 0, "list the workloads and end"},
     {0},
 };
 
@@ -83,8 +83,6 @@ static const struct argp argp = {
     "limits.\vWithout WORKLOAD all workloads run. Exit status: 0 success, 1 a run failed or read a wrong "
     "word, 2 the command line is wrong.",
     bench_children,
-    NULL,
-    NULL,
 };
 
 static int open_arrays(struct bench *b, const struct choice *c, unsigned arrays, struct gn_error *e)

@@ -16,20 +16,18 @@ enum { OPT_DATA = 0x2000, OPT_STORE, OPT_CACHE, OPT_PAGE, OPT_TABLE, OPT_REPEAT 
 
 static const struct argp_option options[] = {
     {"data", OPT_DATA, "SIZE", 0,
-     "bytes of each array in host memory (default 256M; 'grapnel bench' on a GPU 8G)", 0},
+     "bytes of each array in host memory (default 256M; 'grapnel bench' on a GPU 8G)"},
     {"store", OPT_STORE, "URI", 0,
      "store that has the data, such as peer:1 or, for cache-bench, file:PATH (default host memory of --data "
-     "bytes); peer: needs no size",
-     0},
+     "bytes); peer: needs no size"},
     {"cache", OPT_CACHE, "SIZE", 0,
-     "bytes of cache (default a part of the data: gather one tenth, cache-bench one eighth)", 0},
+     "bytes of cache (default a part of the data: gather one tenth, cache-bench one eighth)"},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K; 'grapnel bench': the "
-     "library's default)",
-     0},
-    {"table", OPT_TABLE, "NAME", 0, "table of the cache: auto, direct or sets (default auto)", 0},
+     "library's default)"},
+    {"table", OPT_TABLE, "NAME", 0, "table of the cache: auto, direct or sets (default auto)"},
     {"repeat", OPT_REPEAT, "N", 0,
-     "runs of each row, 1 to 99; the report shows the median (default 3, cache-bench 5)", 0},
+     "runs of each row, 1 to 99; the report shows the median (default 3, cache-bench 5)"},
     {0},
 };
 
@@ -50,12 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+static const struct argp argp = {options, parse};
 
-const struct argp_child bench_children[] = {{&tool_machine_argp, 0, NULL, 0},
-                                            {&tool_files_argp, 0, NULL, 0},
-                                            {&argp, 0, NULL, 0},
-                                            {NULL, 0, NULL, 0}};
+const struct argp_child bench_children[] = {{&tool_machine_argp}, {&tool_files_argp}, {&argp}, {0}};
 
 void bench_inputs(const struct argp_state *state, struct bench_request *q)
 {

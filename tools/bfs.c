@@ -11,15 +11,14 @@
 enum { OPT_OUT = 0x200, OPT_VERIFY, OPT_ALGORITHM };
 
 static const struct argp_option options[] = {
-    {"source", 's', "N", 0, "vertex where the search starts (must be given, unless --sources is)", 0},
+    {"source", 's', "N", 0, "vertex where the search starts (must be given, unless --sources is)"},
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "top-down: read the lists of the frontier; direction-optimising: where the frontier has many edges, "
      "look from the vertices that are not reached yet, which needs every edge in both directions (default "
-     "direction-optimising if the graph says that it has them, else top-down)",
-     0},
+     "direction-optimising if the graph says that it has them, else top-down)"},
     {"out", OPT_OUT, "FILE", 0,
-     "write the depths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every depth with a search in memory", 0},
+     "write the depths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every depth with a search in memory"},
     {0},
 };
 
@@ -65,8 +64,6 @@ static const struct argp argp = {
     "machine fetch its pages themselves.\vExit "
     "status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_search_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the search ---- */

@@ -26,14 +26,13 @@ struct request {
 static const struct argp_option options[] = {
     {"cold-cache", OPT_COLD, "SIZE", 0,
      "bytes of cache for the cold rows (default one sixteenth of the data); the option --cache is for the "
-     "hot rows",
-     0},
+     "hot rows"},
     {"policy", OPT_POLICY, "NAME", 0,
-     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
-    {"touches", OPT_TOUCHES, "N", 0, "random pages to access (default as many as the data has pages)", 0},
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)"},
+    {"touches", OPT_TOUCHES, "N", 0, "random pages to access (default as many as the data has pages)"},
     {"blocks", OPT_BLOCKS, "N", 0,
-     "blocks of the grid, 1 to 1048576 (default eight times as many as the machine runs at once)", 0},
-    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block, 1 to 1024 (default 256)", 0},
+     "blocks of the grid, 1 to 1048576 (default eight times as many as the machine runs at once)"},
+    {"block-threads", OPT_BLOCK_THREADS, "N", 0, "threads of a block, 1 to 1024 (default 256)"},
     {0},
 };
 
@@ -66,8 +65,6 @@ static const struct argp argp = {
     "Measure the speed of cache hits and misses, beside the machine's limits.\vEvery word read is checked. "
     "Exit status: 0 success, 1 the run failed or a word was wrong, 2 the command line is wrong.",
     bench_children,
-    NULL,
-    NULL,
 };
 
 /* ---- rows ---- */

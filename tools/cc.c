@@ -12,11 +12,10 @@ enum { OPT_ALGORITHM = 0x200, OPT_OUT, OPT_VERIFY };
 static const struct argp_option options[] = {
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "afforest: link two neighbours of each vertex, then all others of vertices outside the largest "
-     "component; sv: the passes of Shiloach and Vishkin over all edges (default afforest)",
-     0},
+     "component; sv: the passes of Shiloach and Vishkin over all edges (default afforest)"},
     {"out", OPT_OUT, "FILE", 0,
-     "write the components to FILE: one little-endian u32 a vertex, the least vertex of its component", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every component with union-find in memory", 0},
+     "write the components to FILE: one little-endian u32 a vertex, the least vertex of its component"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every component with union-find in memory"},
     {0},
 };
 
@@ -54,8 +53,6 @@ static const struct argp argp = {
     "--algorithm afforest leaves no vertex out and reads every edge once. What a .gng file says of itself is "
     "believed.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_layout_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

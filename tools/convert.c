@@ -20,18 +20,15 @@ struct request {
 static const struct argp_option options[] = {
     {"undirected", 'u', NULL, 0,
      "add the opposite direction of every edge, unless the file says that it has both; without this option "
-     "edges are directed",
-     0},
-    {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept", 0},
+     "edges are directed"},
+    {"simple", 's', NULL, 0, "drop self loops and duplicate edges; without this option they are kept"},
     {"ids", OPT_IDS, "BITS", 0, TOOL_IDS_HELP, 0},
     {"types", OPT_TYPES, "LIST", 0,
      "of a table: NAME=TYPE,... for columns whose type is not to be found out; i32, i64, u32, f32, f64, "
-     "string or decimal(N), an exact number with N digits behind the point, or none: the column is left out",
-     0},
+     "string or decimal(N), an exact number with N digits behind the point, or none: the column is left out"},
     {"skip-bad-rows", OPT_SKIP, NULL, 0,
      "of a table: leave out rows that have too many or too few fields, or one that its column's type cannot "
-     "hold; without this option they are a failure. In both cases they are counted, and the first are named",
-     0},
+     "hold; without this option they are a failure. In both cases they are counted, and the first are named"},
     {0},
 };
 

@@ -23,8 +23,8 @@ enum { VERDICTS = 7 };
 
 static const struct argp_option options[] = {
     {"path", 'p', "PATH", 0,
-     "directory or file on whose file system O_DIRECT is tried (default: the current directory)", 0},
-    {"json", 'j', NULL, 0, "print one JSON object", 0},
+     "directory or file on whose file system O_DIRECT is tried (default: the current directory)"},
+    {"json", 'j', NULL, 0, "print one JSON object"},
     {0},
 };
 

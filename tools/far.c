@@ -23,27 +23,24 @@ static const struct argp_option options[] = {
      "lends there, onto which it is copied first (--overwrite), or peer:GPUS, the memory of other GPUs, "
      "such as peer:1 or peer:0+1, or stripe:URI,URI, replica:URI,URI or tier:FAST,SLOW, which "
      "has "
-     "the file already (grapnel store write) or gets it (--overwrite)",
-     0},
+     "the file already (grapnel store write) or gets it (--overwrite)"},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
      "with --store nvme, rdma, stripe, replica or tier: copy the graph there; what the store holds is lost. "
      "Without "
-     "it a drive or region is refused, and a stripe, replica or tier must have the file",
-     0},
-    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)", 0},
+     "it a drive or region is refused, and a stripe, replica or tier must have the file"},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)"},
     {"cache-on", OPT_CACHE_ON, "GPUS", 0,
-     "GPUs whose memory has the cache, such as 1 or 0+1 (default the machine's own)", 0},
+     "GPUs whose memory has the cache, such as 1 or 0+1 (default the machine's own)"},
     {"page", OPT_PAGE, "SIZE", 0,
-     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)", 0},
+     "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K)"},
     {"policy", OPT_POLICY, "NAME", 0,
-     "how the cache chooses the page to evict: clock, fifo or random (default clock)", 0},
+     "how the cache chooses the page to evict: clock, fifo or random (default clock)"},
     {"deadline", OPT_DEADLINE, "MS", 0,
-     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)", 0},
+     "milliseconds after which a transfer fails, 1 to 3600000 (default 10000)"},
     {"baseline", OPT_BASELINE, "NAME", 0,
      "run what this is compared with: the same kernels without a cache, on data in the machine's own memory "
      "(incore), in pinned host memory (zerocopy), in CUDA's managed memory, on cpu a mapped file (managed), "
-     "or in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)",
-     0},
+     "or in tiles that are copied to the machine and back (tiled: add, mvt, atax, bicg and stencil)"},
     {0},
 };
 
@@ -161,7 +158,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp tool_far_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+const struct argp tool_far_argp = {options, parse};
 
 uint64_t tool_far_cache_bytes(const struct tool_far *far, uint64_t data_bytes)
 {

@@ -16,10 +16,10 @@ enum { OPT_MODE = 256, OPT_SEED, OPT_JSON };
 
 static const struct argp_option options[] = {
     {"mode", OPT_MODE, "MODE", 0,
-     "paged: through a cache; direct: loads from the store's memory (default paged)", 0},
-    {"seed", OPT_SEED, "N", 0, "seed of generated data (default 1)", 0},
+     "paged: through a cache; direct: loads from the store's memory (default paged)"},
+    {"seed", OPT_SEED, "N", 0, "seed of generated data (default 1)"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
+     "write the report to FILE as JSON; - is standard output, and then no table is printed"},
     {0},
 };
 
@@ -72,12 +72,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_machine_argp, 0, NULL, 0}, {&tool_far_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_far_argp}, {0}};
 
-static const struct argp argp = {options, parse, NULL, NULL, children, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, children};
 
-const struct argp_child far_options_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child far_options_child[] = {{&argp}, {0}};
 
 /* ---- stores ---- */
 

@@ -30,13 +30,13 @@ enum { OPT_ROWS = 256, OPT_COUNT, OPT_OUT, OPT_DRAW, OPT_THETA };
 
 static const struct argp_option options[] = {
     {"rows", OPT_ROWS, "SIZES", 0,
-     "bytes of a row, a multiple of 4 up to 1M; several sizes with commas (default 4,64,512,1024)", 0},
-    {"count", OPT_COUNT, "N", 0, "rows of a batch (default one for every 256 bytes of data)", 0},
+     "bytes of a row, a multiple of 4 up to 1M; several sizes with commas (default 4,64,512,1024)"},
+    {"count", OPT_COUNT, "N", 0, "rows of a batch (default one for every 256 bytes of data)"},
     {"out", OPT_OUT, "SIZE", 0,
-     "most bytes of the rows of a batch; a batch has fewer rows if they need more (default half of the data)",
-     0},
-    {"draw", OPT_DRAW, "NAME", 0, "distribution of the row numbers: uniform, zipf or both (default both)", 0},
-    {"theta", OPT_THETA, "X", 0, "exponent of the zipf distribution, between 0 and 1 (default 0.99)", 0},
+     "most bytes of the rows of a batch; a batch has fewer rows if they need more (default half of the "
+     "data)"},
+    {"draw", OPT_DRAW, "NAME", 0, "distribution of the row numbers: uniform, zipf or both (default both)"},
+    {"theta", OPT_THETA, "X", 0, "exponent of the zipf distribution, between 0 and 1 (default 0.99)"},
     {0},
 };
 
@@ -93,8 +93,6 @@ static const struct argp argp = {
     "gathered is checked. Exit status: 0 success, 1 the run failed or a word was wrong, 2 the command line "
     "is wrong.",
     bench_children,
-    NULL,
-    NULL,
 };
 
 /* ---- one run ---- */

@@ -24,26 +24,22 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"scale", 'n', "N", 0, "make 2^N vertices, N from 0 to 31 (must be given for a graph)", 0},
-    {"rows", OPT_ROWS, "N", 0, "of taxis: make N rows (must be given)", 0},
-    {"degree", 'd', "D", 0, "draw D * 2^N edges (default 16)", 0},
-    {"seed", 's', "S", 0, "seed of the random numbers; each seed gives another graph or table (default 1)",
-     0},
+    {"scale", 'n', "N", 0, "make 2^N vertices, N from 0 to 31 (must be given for a graph)"},
+    {"rows", OPT_ROWS, "N", 0, "of taxis: make N rows (must be given)"},
+    {"degree", 'd', "D", 0, "draw D * 2^N edges (default 16)"},
+    {"seed", 's', "S", 0, "seed of the random numbers; each seed gives another graph or table (default 1)"},
     {"undirected", 'u', NULL, 0,
      "store every edge in both directions, as the GAP benchmark does for its kron and urand graphs; without "
-     "this option each drawn edge is stored once, at its source",
-     0},
+     "this option each drawn edge is stored once, at its source"},
     {"keep", 'k', NULL, 0,
-     "keep self loops and duplicate edges; without this option they are dropped, as GAP does", 0},
+     "keep self loops and duplicate edges; without this option they are dropped, as GAP does"},
     {"ids", OPT_IDS, "BITS", 0, TOOL_IDS_HELP, 0},
     {"machine", OPT_MACHINE, "NAME", 0,
      "draw and sort the edges of a graph by kernels on this machine: cpu, cuda or cuda:INDEX (default: by "
-     "OpenMP's threads)",
-     0},
+     "OpenMP's threads)"},
     {"memory", OPT_MEMORY, "SIZE", 0,
      "with --machine: memory of the machine to use at most, for example 16G; a larger graph is made in parts "
-     "(default half of a GPU's memory, a quarter of the host's)",
-     0},
+     "(default half of a GPU's memory, a quarter of the host's)"},
     {0},
 };
 

@@ -9,22 +9,19 @@
 enum { OPT_MODE = 256, OPT_JSON, OPT_SVG, OPT_TRUST, OPT_EXPLAIN, OPT_STEPS };
 
 static const struct argp_option options[] = {
-    {"undirected", 'u', NULL, 0, "add the opposite direction of every edge", 0},
+    {"undirected", 'u', NULL, 0, "add the opposite direction of every edge"},
     {"mode", OPT_MODE, "MODE", 0,
      "paged: through a cache; direct: loads from the store's memory; auto: the library chooses how the edges "
-     "are read (default paged)",
-     0},
+     "are read (default paged)"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
+     "write the report to FILE as JSON; - is standard output, and then no table is printed"},
     {"svg", OPT_SVG, "FILE", 0,
-     "with --mode paged: draw to FILE how many bytes were needed and how many were moved", 0},
-    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: print what was sampled, what was chosen, and why",
-     0},
+     "with --mode paged: draw to FILE how many bytes were needed and how many were moved"},
+    {"explain", OPT_EXPLAIN, NULL, 0, "with --mode auto: print what was sampled, what was chosen, and why"},
     {"steps", OPT_STEPS, NULL, 0,
      "report each step, such as a level, a round, a pass or an iteration: its frontier, the edges read, what "
-     "was moved, its time",
-     0},
-    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole .gng file before the run", 0},
+     "was moved, its time"},
+    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole .gng file before the run"},
     {0},
 };
 
@@ -104,12 +101,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_machine_argp, 0, NULL, 0}, {&tool_far_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_far_argp}, {0}};
 
-static const struct argp argp = {options, parse, NULL, NULL, children, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, children};
 
-const struct argp_child graph_options_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child graph_options_child[] = {{&argp}, {0}};
 
 /* ---- the job ---- */
 

@@ -12,13 +12,11 @@ static const struct argp_option options[] = {
      "same "
      "number of edges, with a list of their start vertices in the machine's memory), or auto (balanced if "
      "one "
-     "vertex has more edges than 16 chunks) (default csr)",
-     0},
+     "vertex has more edges than 16 chunks) (default csr)"},
     {"chunk", OPT_CHUNK, "SIZE", 0,
      "with --layout balanced or auto: bytes of neighbours in a chunk, a power of two from 512 to 64K "
      "(default "
-     "4K)",
-     0},
+     "4K)"},
     {0},
 };
 
@@ -52,9 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, graph_state_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, graph_state_child};
 
-const struct argp_child graph_layout_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child graph_layout_child[] = {{&argp}, {0}};
 
 /* ---- the list of start vertices ---- */
 

@@ -12,9 +12,8 @@ enum { OPT_SOURCES = 0x400, OPT_SEED };
 static const struct argp_option options[] = {
     {"sources", OPT_SOURCES, "N", 0,
      "search from N vertices, 1 to 1024, one after the other, and keep the cache between them; they are "
-     "drawn from those with more than 2 edges. The time reported is their mean",
-     0},
-    {"seed", OPT_SEED, "N", 0, "which vertices --sources draws (default 1)", 0},
+     "drawn from those with more than 2 edges. The time reported is their mean"},
+    {"seed", OPT_SEED, "N", 0, "which vertices --sources draws (default 1)"},
     {0},
 };
 
@@ -62,9 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, graph_layout_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, graph_layout_child};
 
-const struct argp_child graph_search_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child graph_search_child[] = {{&argp}, {0}};
 
 /* ---- the searches ---- */
 

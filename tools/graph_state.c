@@ -16,12 +16,11 @@ static const struct argp_option options[] = {
      "where the job keeps what it knows of each vertex: device (the machine's own memory), or, for graphs "
      "with "
      "more vertices than fit there, behind a cache in host memory (host) or in a temporary file (file) "
-     "(default device)",
-     0},
+     "(default device)"},
     {"state-cache", OPT_STATE_CACHE, "SIZE", 0,
-     "with --state host or file: bytes of its cache (default one eighth of the state)", 0},
+     "with --state host or file: bytes of its cache (default one eighth of the state)"},
     {"state-page", OPT_STATE_PAGE, "SIZE", 0,
-     "bytes of a page of that cache, a power of two from 512 to 2M (default as suits the store)", 0},
+     "bytes of a page of that cache, a power of two from 512 to 2M (default as suits the store)"},
     {0},
 };
 
@@ -48,9 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, NULL, NULL, graph_options_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, NULL, graph_options_child};
 
-const struct argp_child graph_state_child[] = {{&argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child graph_state_child[] = {{&argp}, {0}};
 
 /* ---- the store ---- */
 

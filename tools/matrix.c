@@ -26,15 +26,13 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"rows", OPT_ROWS, "N", 0, "rows of the matrix", 0},
-    {"columns", OPT_COLUMNS, "N", 0, "columns of the matrix", 0},
+    {"rows", OPT_ROWS, "N", 0, "rows of the matrix"},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the matrix"},
     {"passes", OPT_PASSES, "N", 0,
      "1: one pass over the matrix for both products; 2: a pass for each (default 1; atax: 1 if the cache "
-     "holds enough rows)",
-     0},
-    {"out", OPT_OUT, "FILE", 0, "write the results to FILE: little-endian f32, one vector behind the other",
-     0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every element with loops in double precision", 0},
+     "holds enough rows)"},
+    {"out", OPT_OUT, "FILE", 0, "write the results to FILE: little-endian f32, one vector behind the other"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every element with loops in double precision"},
     {0},
 };
 
@@ -77,7 +75,7 @@ static const char about[] =
     "generated from --seed. The vectors are always generated.\n\nExit status: 0 success, 1 the run failed, 2 "
     "the command line is wrong.";
 
-static const struct argp argp = {options, parse, "[FILE]", about, far_options_child, NULL, NULL};
+static const struct argp argp = {options, parse, "[FILE]", about, far_options_child};
 
 /* ---- the vectors ---- */
 

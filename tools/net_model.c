@@ -42,38 +42,36 @@ struct request {
 
 static const struct argp_option options[] = {
     {0, 0, NULL, 0, "The nodes:", 1},
-    {"nodes", OPT_NODES, "N", 0, "number of nodes, 2 to 65536 (default 1024)", 0},
-    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid of nodes (default: as the library chooses)", 0},
+    {"nodes", OPT_NODES, "N", 0, "number of nodes, 2 to 65536 (default 1024)"},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid of nodes (default: as the library chooses)"},
     {"simulated", OPT_SIMULATED, "N", 0,
-     "nodes that are simulated and stand for all (default 1; 0: all nodes)", 0},
-    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)", 0},
+     "nodes that are simulated and stand for all (default 1; 0: all nodes)"},
+    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)"},
     {"flush", OPT_FLUSH, "US", 0,
-     "microseconds after which a packet may be sent though it is not full, 1 to 1000000 (default 125)", 0},
-    {"compress", OPT_COMPRESS, NULL, 0, "leave out of a packet the bytes that its messages share", 0},
+     "microseconds after which a packet may be sent though it is not full, 1 to 1000000 (default 125)"},
+    {"compress", OPT_COMPRESS, NULL, 0, "leave out of a packet the bytes that its messages share"},
     {0, 0, NULL, 0, "Their work:", 2},
-    {"table", OPT_TABLE, "SIZE", 0, "bytes of each node's part of the table, a power of two (default 16M)",
-     0},
-    {"updates", OPT_UPDATES, "N", 0, "updates by each node (default 4M)", 0},
-    {"op", OPT_OP, "NAME", 0, "operation of an update: inc or xor (default inc)", 0},
+    {"table", OPT_TABLE, "SIZE", 0, "bytes of each node's part of the table, a power of two (default 16M)"},
+    {"updates", OPT_UPDATES, "N", 0, "updates by each node (default 4M)"},
+    {"op", OPT_OP, "NAME", 0, "operation of an update: inc or xor (default inc)"},
     {0, 0, NULL, 0, "Costs in nanoseconds:", 3},
-    {"update-ns", OPT_UPDATE_NS, "NS", 0, "time between two updates of a node (default 22)", 0},
-    {"sort-ns", OPT_SORT_NS, "NS", 0, "to put a message into a packet (default 13)", 0},
-    {"pass-ns", OPT_PASS_NS, "NS", 0, "to pass a message on from one packet to another (default 13)", 0},
-    {"apply-ns", OPT_APPLY_NS, "NS", 0, "to apply a message to memory (default 12)", 0},
-    {"packet-ns", OPT_PACKET_NS, "NS", 0, "for a packet at each end (default 1000)", 0},
-    {"byte-ns", OPT_BYTE_NS, "NS", 0, "for a byte of a packet at each end (default 0.05)", 0},
-    {"look-ns", OPT_LOOK_NS, "NS", 0, "to look whether an open packet is old (default 3)", 0},
+    {"update-ns", OPT_UPDATE_NS, "NS", 0, "time between two updates of a node (default 22)"},
+    {"sort-ns", OPT_SORT_NS, "NS", 0, "to put a message into a packet (default 13)"},
+    {"pass-ns", OPT_PASS_NS, "NS", 0, "to pass a message on from one packet to another (default 13)"},
+    {"apply-ns", OPT_APPLY_NS, "NS", 0, "to apply a message to memory (default 12)"},
+    {"packet-ns", OPT_PACKET_NS, "NS", 0, "for a packet at each end (default 1000)"},
+    {"byte-ns", OPT_BYTE_NS, "NS", 0, "for a byte of a packet at each end (default 0.05)"},
+    {"look-ns", OPT_LOOK_NS, "NS", 0, "to look whether an open packet is old (default 3)"},
     {0, 0, NULL, 0, "The machine:", 4},
-    {"cores", OPT_CORES, "N", 0, "cores for all simulated nodes together (default: two for each node)", 0},
+    {"cores", OPT_CORES, "N", 0, "cores for all simulated nodes together (default: two for each node)"},
     {"slice", OPT_SLICE, "US", 0,
-     "microseconds that a thread may keep a core while others wait for it (default 3000)", 0},
+     "microseconds that a thread may keep a core while others wait for it (default 3000)"},
     {"link", OPT_LINK, "GBPS", 0,
      "gigabytes a second that a node sends, and that it receives (default: no limit, packets are handed "
-     "over)",
-     0},
-    {"latency", OPT_LATENCY, "NS", 0, "nanoseconds of latency of the link (default 0)", 0},
+     "over)"},
+    {"latency", OPT_LATENCY, "NS", 0, "nanoseconds of latency of the link (default 0)"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the result to FILE as JSON; - is standard output, and then no text is printed", 0},
+     "write the result to FILE as JSON; - is standard output, and then no text is printed"},
     {0},
 };
 
@@ -146,14 +144,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options,
-    parse,
-    NULL,
+    options, parse, NULL,
     "A discrete-event model of nodes that update random words of each other's memory by small messages. It "
-    "says how full the packets are, how much memory they need, and the rate of updates.",
-    NULL,
-    NULL,
-    NULL};
+    "says how full the packets are, how much memory they need, and the rate of updates."};
 
 /* ---- the report ---- */
 

@@ -31,36 +31,31 @@ const char *const tool_net_forms[] = {"combined", "coprocessor", "coalesced", "m
 
 static const struct argp_option net_options[] = {
     {"nodes", OPT_NODES, "N", 0,
-     "nodes with the transport local, 1 to 4096 (default 2); with mpi each process is one node", 0},
+     "nodes with the transport local, 1 to 4096 (default 2); with mpi each process is one node"},
     {"columns", OPT_COLUMNS, "N", 0,
      "columns of the grid of nodes, 1 to 4096: with 1 every message goes directly, with more it may pass one "
-     "node in between (default: 1 up to 64 nodes, more from 65 on)",
-     0},
+     "node in between (default: 1 up to 64 nodes, more from 65 on)"},
     {"transport", OPT_TRANSPORT, "NAME", 0,
      "transport of packets: local (nodes are threads of this process) or mpi (default: mpi if an MPI "
-     "launcher started this process, else local)",
-     0},
-    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)", 0},
+     "launcher started this process, else local)"},
+    {"packet", OPT_PACKET, "SIZE", 0, "bytes of the largest packet, at most 64K (default 64K)"},
     {"flush", OPT_FLUSH, "US", 0,
-     "microseconds after which a packet is sent though it is not full, 1 to 1000000 (default 125)", 0},
+     "microseconds after which a packet is sent though it is not full, 1 to 1000000 (default 125)"},
     {"form", OPT_FORM, "NAME", 0,
      "how messages are sent: combined, or for comparison coprocessor, coalesced or message-per-lane (default "
-     "combined)",
-     0},
+     "combined)"},
     {"log", OPT_LOG, "SIZE", 0,
-     "bytes of messages that one processor may have waiting for the network (default 1M, on cuda 256K)", 0},
+     "bytes of messages that one processor may have waiting for the network (default 1M, on cuda 256K)"},
     {"route", OPT_ROUTE, "NAME", 0,
      "packets: all messages travel in packets; direct: threads change the memory of another node themselves "
-     "where their machine reaches it (default packets)",
-     0},
+     "where their machine reaches it (default packets)"},
     {"sort", OPT_SORT, "NAME", 0,
      "what sorts the messages of kernels into packets: host (the network thread) or kernel (a kernel that "
-     "stays on the machine) (default kernel on cuda, host on cpu)",
-     0},
+     "stays on the machine) (default kernel on cuda, host on cpu)"},
     {"timeout", OPT_TIMEOUT, "S", 0,
-     "seconds after which a wait for another node fails, 1 to 86400 (default 30)", 0},
+     "seconds after which a wait for another node fails, 1 to 86400 (default 30)"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the result to FILE as JSON; - is standard output, and then no text is printed", 0},
+     "write the result to FILE as JSON; - is standard output, and then no text is printed"},
     {0},
 };
 
@@ -98,7 +93,7 @@ static error_t parse_net(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp net_argp = {net_options, parse_net, NULL, NULL, tool_machine_child, NULL, NULL};
+static const struct argp net_argp = {net_options, parse_net, NULL, NULL, tool_machine_child};
 
 /* ---- the options of a command ---- */
 
@@ -179,8 +174,8 @@ void tool_net_options(struct tool_net *n, int argc, char **argv)
 {
 	const struct tool_net_command *c = n->command;
 	struct argp_option options[TOOL_NET_OPTIONS + 3];
-	const struct argp_child children[] = {{&net_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
-	const struct argp argp = {options, parse, c->argument, c->summary, children, NULL, NULL};
+	const struct argp_child children[] = {{&net_argp}, {0}};
+	const struct argp argp = {options, parse, c->argument, c->summary, children};
 	unsigned k = 0;
 
 	memset(options, 0, sizeof options);

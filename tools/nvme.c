@@ -60,14 +60,9 @@ static error_t parse_nothing(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp list_argp = {
-    NULL,
-    parse_nothing,
-    NULL,
+    NULL, parse_nothing, NULL,
     "List the NVMe controllers of this machine: address, vendor and device, IOMMU group, driver, and whether "
-    "Grapnel can take them.",
-    NULL,
-    NULL,
-    NULL};
+    "Grapnel can take them."};
 
 static void print_one(const struct gn_pci *pci)
 {
@@ -121,17 +116,12 @@ static int rebind(const char *subcommand, const char *text,
 }
 
 static const struct argp bind_argp = {
-    NULL,
-    parse,
-    "ADDRESS",
+    NULL, parse, "ADDRESS",
     "Take an NVMe controller from the kernel and give it to vfio-pci, until it is unbound or the machine "
     "restarts. A controller of which a namespace is mounted, swap, open in a process or otherwise in use, as "
     "far as "
     "this system shows, is never taken. Needs "
-    "root; to let another user use it, change the owner of /dev/vfio/GROUP.",
-    NULL,
-    NULL,
-    NULL};
+    "root; to let another user use it, change the owner of /dev/vfio/GROUP."};
 
 int tool_nvme_bind(int argc, char **argv)
 {
@@ -142,10 +132,8 @@ int tool_nvme_bind(int argc, char **argv)
 }
 
 static const struct argp unbind_argp = {
-    NULL,      parse,
-    "ADDRESS", "Give an NVMe controller that vfio-pci has back to the kernel's driver. Needs root.",
-    NULL,      NULL,
-    NULL};
+    NULL, parse, "ADDRESS",
+    "Give an NVMe controller that vfio-pci has back to the kernel's driver. Needs root."};
 
 int tool_nvme_unbind(int argc, char **argv)
 {
@@ -158,14 +146,9 @@ int tool_nvme_unbind(int argc, char **argv)
 /* ---- identify ---- */
 
 static const struct argp identify_argp = {
-    NULL,
-    parse,
-    "ADDRESS",
+    NULL, parse, "ADDRESS",
     "Reset an NVMe controller that vfio-pci has, bring it up, and print what it is and which namespaces it "
-    "has.",
-    NULL,
-    NULL,
-    NULL};
+    "has."};
 
 static void print_controller(struct gn_nvme_device *device)
 {

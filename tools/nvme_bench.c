@@ -19,12 +19,12 @@ struct bench {
 };
 
 static const struct argp_option options[] = {
-    {"ns", OPT_NS, "N", 0, "namespace (default 1)", 0},
-    {"block", OPT_BLOCK, "SIZE", 0, "bytes of a transfer, a power of two (default 4K)", 0},
-    {"count", OPT_COUNT, "N", 0, "transfers (default 100000)", 0},
-    {"in-flight", OPT_GRID, "N", 0, "threads of the kernel, each with one transfer (default 256)", 0},
-    {"queues", OPT_QUEUES, "N", 0, "queue pairs (default: one a processor)", 0},
-    {"depth", OPT_DEPTH, "N", 0, "entries of a queue, a power of two (default 256)", 0},
+    {"ns", OPT_NS, "N", 0, "namespace (default 1)"},
+    {"block", OPT_BLOCK, "SIZE", 0, "bytes of a transfer, a power of two (default 4K)"},
+    {"count", OPT_COUNT, "N", 0, "transfers (default 100000)"},
+    {"in-flight", OPT_GRID, "N", 0, "threads of the kernel, each with one transfer (default 256)"},
+    {"queues", OPT_QUEUES, "N", 0, "queue pairs (default: one a processor)"},
+    {"depth", OPT_DEPTH, "N", 0, "entries of a queue, a power of two (default 256)"},
     {0},
 };
 
@@ -51,14 +51,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options,
-    parse,
-    "ADDRESS",
+    options, parse, "ADDRESS",
     "Read random blocks of a namespace of a drive that vfio-pci has, each by a thread of a kernel that posts "
     "its own commands, and print the rate.",
-    tool_machine_child,
-    NULL,
-    NULL};
+    tool_machine_child};
 
 static int measure(const struct bench *b, struct simt_machine *machine, struct nvme_reads *a,
                    struct gn_error *e)

@@ -9,18 +9,18 @@
 enum { OPT_NS = 512, OPT_OFFSET, OPT_BYTES };
 
 static const struct argp_option read_options[] = {
-    {"ns", OPT_NS, "N", 0, "namespace (default 1)", 0},
-    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
-    {"bytes", OPT_BYTES, "SIZE", 0, "how many (default: up to the end)", 0},
-    {"file", 'f', "FILE", 0, "write them to FILE (default: standard output)", 0},
+    {"ns", OPT_NS, "N", 0, "namespace (default 1)"},
+    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)"},
+    {"bytes", OPT_BYTES, "SIZE", 0, "how many (default: up to the end)"},
+    {"file", 'f', "FILE", 0, "write them to FILE (default: standard output)"},
     {0},
 };
 
 static const struct argp_option write_options[] = {
-    {"ns", OPT_NS, "N", 0, "namespace (default 1)", 0},
-    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
-    {"file", 'f', "FILE", 0, "write the bytes of FILE (default: those of standard input)", 0},
-    {"overwrite", 'w', NULL, 0, "yes, the bytes that the namespace has there may be lost; needed", 0},
+    {"ns", OPT_NS, "N", 0, "namespace (default 1)"},
+    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)"},
+    {"file", 'f', "FILE", 0, "write the bytes of FILE (default: those of standard input)"},
+    {"overwrite", 'w', NULL, 0, "yes, the bytes that the namespace has there may be lost; needed"},
     {0},
 };
 
@@ -45,17 +45,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const struct argp read_argp = {
-    read_options, parse, "ADDRESS", "Read bytes of a namespace of a drive that vfio-pci has.",
-    NULL,         NULL,  NULL};
-static const struct argp write_argp = {
-    write_options,
-    parse,
-    "ADDRESS",
-    "Write bytes to a namespace of a drive that vfio-pci has, and flush. The bytes that were there are lost.",
-    NULL,
-    NULL,
-    NULL};
+static const struct argp read_argp = {read_options, parse, "ADDRESS",
+                                      "Read bytes of a namespace of a drive that vfio-pci has."};
+static const struct argp write_argp = {write_options, parse, "ADDRESS",
+                                       "Write bytes to a namespace of a drive that vfio-pci has, and flush. "
+                                       "The bytes that were there are lost."};
 
 static int run(const struct nvme_request *r)
 {

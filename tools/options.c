@@ -86,10 +86,9 @@ enum { OPT_MACHINE = 256, OPT_WARP, OPT_THREADS };
 
 static const struct argp_option machine_options[] = {
     {"machine", OPT_MACHINE, "NAME", 0,
-     "machine that runs the kernels: cpu, cuda or cuda:INDEX (default cpu)", 0},
-    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on the machine cpu: 1, 2, 4, 8, 16 or 32 (default 1)",
-     0},
-    {"threads", OPT_THREADS, "N", 0, "OS threads of the machine cpu, 1 to 1024 (default one a core)", 0},
+     "machine that runs the kernels: cpu, cuda or cuda:INDEX (default cpu)"},
+    {"warp-width", OPT_WARP, "W", 0, "lanes of a warp on the machine cpu: 1, 2, 4, 8, 16 or 32 (default 1)"},
+    {"threads", OPT_THREADS, "N", 0, "OS threads of the machine cpu, 1 to 1024 (default one a core)"},
     {0},
 };
 
@@ -109,9 +108,9 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp tool_machine_argp = {machine_options, parse_machine, NULL, NULL, NULL, NULL, NULL};
+const struct argp tool_machine_argp = {machine_options, parse_machine};
 
-const struct argp_child tool_machine_child[] = {{&tool_machine_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+const struct argp_child tool_machine_child[] = {{&tool_machine_argp}, {0}};
 
 /* ---- graphs ---- */
 

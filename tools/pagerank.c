@@ -13,23 +13,19 @@
 enum { OPT_ITERATIONS = 0x200, OPT_TOLERANCE, OPT_ALGORITHM, OPT_OUT, OPT_VERIFY, OPT_NODES };
 
 static const struct argp_option options[] = {
-    {"iterations", OPT_ITERATIONS, "N", 0, "at most so many iterations (default 20, as in GAP)", 0},
+    {"iterations", OPT_ITERATIONS, "N", 0, "at most so many iterations (default 20, as in GAP)"},
     {"tolerance", OPT_TOLERANCE, "SUM", 0,
-     "stop when an iteration moves all ranks together by less than SUM; 0: never (default 1e-4, as in GAP)",
-     0},
+     "stop when an iteration moves all ranks together by less than SUM; 0: never (default 1e-4, as in GAP)"},
     {"algorithm", OPT_ALGORITHM, "NAME", 0,
      "pull: a vertex adds up what its neighbours give, for a graph that is stored in both directions; push: "
-     "a vertex adds what it gives to its neighbours (default pull where the graph says so, else push)",
-     0},
-    {"out", OPT_OUT, "FILE", 0, "write the ranks to FILE: one little-endian f32 a vertex", 0},
+     "a vertex adds what it gives to its neighbours (default pull where the graph says so, else push)"},
+    {"out", OPT_OUT, "FILE", 0, "write the ranks to FILE: one little-endian f32 a vertex"},
     {"verify", OPT_VERIFY, NULL, 0,
      "compare the ranks with those of one thread, within the bound for rounding; and, as GAP does, see that "
-     "one more iteration moves them by less than the tolerance",
-     0},
+     "one more iteration moves them by less than the tolerance"},
     {"nodes", OPT_NODES, "N", 0,
      "spread the graph over N nodes that send messages: grapnel pagerank --nodes 2 --help has the options of "
-     "this form",
-     0},
+     "this form"},
     {0},
 };
 
@@ -91,8 +87,6 @@ static const struct argp argp = {
     "of itself, that every edge is stored in both directions, is believed.\n\nExit status: 0 success, 1 the "
     "run failed, 2 the command line is wrong.",
     graph_layout_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

@@ -22,20 +22,20 @@ enum {
 
 static const struct argp_option options[] = {
     {"where", OPT_WHERE, "CONDITION", 0,
-     "the rows that count, for example \"distance >= 30 and vendor != 'CMT'\" (default all)", 0},
-    {"sum", OPT_SUM, "LIST", 0, "sums of expressions, separated by commas; may be given again", 0},
-    {"avg", OPT_AVG, "LIST", 0, "averages, for example 'total / distance'", 0},
-    {"min", OPT_MIN, "LIST", 0, "least values", 0},
-    {"max", OPT_MAX, "LIST", 0, "greatest values", 0},
-    {"count", OPT_COUNT, "LIST", 0, "how many values are not missing", 0},
+     "the rows that count, for example \"distance >= 30 and vendor != 'CMT'\" (default all)"},
+    {"sum", OPT_SUM, "LIST", 0, "sums of expressions, separated by commas; may be given again"},
+    {"avg", OPT_AVG, "LIST", 0, "averages, for example 'total / distance'"},
+    {"min", OPT_MIN, "LIST", 0, "least values"},
+    {"max", OPT_MAX, "LIST", 0, "greatest values"},
+    {"count", OPT_COUNT, "LIST", 0, "how many values are not missing"},
     {"group-by", OPT_GROUP, "COLUMN", 0,
-     "results for each value of a column too: strings, or exact values that are at most 65535 apart", 0},
+     "results for each value of a column too: strings, or exact values that are at most 65535 apart"},
     {"mode", OPT_MODE, "MODE", 0,
-     "paged: through a cache; direct: loads from the store's memory (default paged)", 0},
+     "paged: through a cache; direct: loads from the store's memory (default paged)"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every result with an evaluation row by row on the host", 0},
-    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole file before the run", 0},
+     "write the report to FILE as JSON; - is standard output, and then no table is printed"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every result with an evaluation row by row on the host"},
+    {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole file before the run"},
     {0},
 };
 
@@ -160,8 +160,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_machine_argp, 0, NULL, 0}, {&tool_far_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
+static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_far_argp}, {0}};
 
 static const struct argp argp = {
     options,
@@ -175,8 +174,6 @@ static const struct argp argp = {
     "Missing values are as in SQL. Exact numbers stay exact, apart from / and avg, which give "
     "doubles.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     children,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

@@ -83,13 +83,12 @@ enum { OPT_FILE = 0x1000 }; /* and the form's number */
 static const struct argp_option file_options[] = {
     {"json", OPT_FILE, "FILE", 0,
      "write the report to FILE as JSON in Google Benchmark's schema; - is standard output, and then no table "
-     "is printed",
-     0},
-    {"csv", OPT_FILE + 1, "FILE", 0, "write the report to FILE as CSV, one line a cell", 0},
-    {"markdown", OPT_FILE + 2, "FILE", 0, "write the report to FILE as Markdown tables", 0},
+     "is printed"},
+    {"csv", OPT_FILE + 1, "FILE", 0, "write the report to FILE as CSV, one line a cell"},
+    {"markdown", OPT_FILE + 2, "FILE", 0, "write the report to FILE as Markdown tables"},
     {"html", OPT_FILE + 3, "FILE", 0,
-     "write the report to FILE as a web page with drawings and a list of suspicious results", 0},
-    {"svg", OPT_FILE + 4, "FILE", 0, "write only the drawings of the report to FILE", 0},
+     "write the report to FILE as a web page with drawings and a list of suspicious results"},
+    {"svg", OPT_FILE + 4, "FILE", 0, "write only the drawings of the report to FILE"},
     {0},
 };
 
@@ -106,7 +105,7 @@ static error_t parse_file(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp tool_files_argp = {file_options, parse_file, NULL, NULL, NULL, NULL, NULL};
+const struct argp tool_files_argp = {file_options, parse_file};
 
 bool tool_files_to_stdout(const struct tool_files *f)
 {

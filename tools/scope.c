@@ -25,21 +25,18 @@ void scope_ranks_end(void) __attribute__((weak));
 enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE };
 
 static const struct argp_option options[] = {
-    {"list", OPT_LIST, NULL, 0, "list the rows; for a row that cannot run here, say what is missing", 0},
+    {"list", OPT_LIST, NULL, 0, "list the rows; for a row that cannot run here, say what is missing"},
     {"filter", OPT_FILTER, "REGEX", 0,
-     "measure only cells whose name matches REGEX; a name is for example memory/copy/bytes:4096/threads:1",
-     0},
-    {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each cell; under two minutes in all",
-     0},
-    {"full", OPT_FULL, NULL, 0, "sizes up to 4 GiB, more variants, more time for each cell", 0},
+     "measure only cells whose name matches REGEX; a name is for example memory/copy/bytes:4096/threads:1"},
+    {"quick", OPT_QUICK, NULL, 0, "every fourth size and less time for each cell; under two minutes in all"},
+    {"full", OPT_FULL, NULL, 0, "sizes up to 4 GiB, more variants, more time for each cell"},
     {"dir", OPT_DIRECTORY, "FOLDER", 0,
-     "folder for the files that are written and read (default: the current folder)", 0},
+     "folder for the files that are written and read (default: the current folder)"},
     {"time", OPT_TIME, "S", 0,
      "seconds for the whole run, from 1: cells get fewer rounds and less time, and cells that are left at "
-     "the end are skipped",
-     0},
+     "the end are skipped"},
     {"deadline", OPT_DEADLINE, "S", 0,
-     "seconds after which a cell fails, 1 to 86400 (default 60, quick 20, full 180)", 0},
+     "seconds after which a cell fails, 1 to 86400 (default 60, quick 20, full 180)"},
     {0},
 };
 
@@ -89,8 +86,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_files_argp, 0, NULL, 0}, {NULL, 0, NULL, 0}};
-static const struct argp argp = {options, parse, NULL, doc, children, NULL, NULL};
+static const struct argp_child children[] = {{&tool_files_argp}, {0}};
+static const struct argp argp = {options, parse, NULL, doc, children};
 
 /* ---- interrupts ---- */
 

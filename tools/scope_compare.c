@@ -23,11 +23,11 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smallest change in percent that counts (default 3)", 0},
-    {"all", OPT_ALL, NULL, 0, "print the cells without a change too", 0},
-    {"anyway", OPT_ANYWAY, NULL, 0, "compare the reports though they are of different machines", 0},
+    {"threshold", OPT_THRESHOLD, "PERCENT", 0, "smallest change in percent that counts (default 3)"},
+    {"all", OPT_ALL, NULL, 0, "print the cells without a change too"},
+    {"anyway", OPT_ANYWAY, NULL, 0, "compare the reports though they are of different machines"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the comparison to FILE as JSON; - is standard output, and then no table is printed", 0},
+     "write the comparison to FILE as JSON; - is standard output, and then no table is printed"},
     {0},
 };
 
@@ -73,9 +73,6 @@ static const struct argp argp = {
     "and the change is larger than the threshold.\vExit status: 0 nothing is slower, 1 something is slower, "
     "2 no comparison: the command line is wrong, a file is not a report, or the reports are of different "
     "machines.",
-    NULL,
-    NULL,
-    NULL,
 };
 
 /* ---- what is printed ---- */

@@ -25,11 +25,10 @@ static const struct argp_option options[] = {
     {"rdma", OPT_RDMA, "NAME=WHAT", 0,
      "lend a region by RDMA: NAME=FILE, the bytes of a file, or NAME=memory:SIZE, zeroed memory; may be "
      "given "
-     "several times",
-     0},
-    {"listen", OPT_LISTEN, "ADDRESS", 0, "take connections to this address alone (default: to all)", 0},
-    {"port", OPT_PORT, "N", 0, "the port (default 7474)", 0},
-    {"read-only", OPT_READ_ONLY, NULL, 0, "nobody may write to the regions", 0},
+     "several times"},
+    {"listen", OPT_LISTEN, "ADDRESS", 0, "take connections to this address alone (default: to all)"},
+    {"port", OPT_PORT, "N", 0, "the port (default 7474)"},
+    {"read-only", OPT_READ_ONLY, NULL, 0, "nobody may write to the regions"},
     {0},
 };
 
@@ -63,17 +62,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    options,
-    parse,
-    NULL,
+    options, parse, NULL,
     "Lend memory or files of this machine to Grapnel on others, which open them as rdma://HOST/NAME, until "
     "SIGINT or SIGTERM. A file is read into memory first; what others write is in the file after they have "
     "flushed, and when this command ends. Whoever reaches the port may read and write: lend on a network "
     "that "
-    "you trust.",
-    NULL,
-    NULL,
-    NULL};
+    "you trust."};
 
 static void say(const char *text)
 {

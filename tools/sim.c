@@ -29,8 +29,8 @@ struct list {
 };
 
 static const struct argp_option options[] = {
-    {"keys", 'k', NULL, 0, "list the keys of the configuration and their default values instead", 0},
-    {"json", 'j', "FILE", 0, "write the list to FILE as JSON; - is standard output", 0},
+    {"keys", 'k', NULL, 0, "list the keys of the configuration and their default values instead"},
+    {"json", 'j', "FILE", 0, "write the list to FILE as JSON; - is standard output"},
     {0},
 };
 
@@ -49,8 +49,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp argp = {options, parse, NULL, "List the workloads that can be simulated.",
-                                 NULL,    NULL,  NULL};
+static const struct argp argp = {options, parse, NULL, "List the workloads that can be simulated."};
 
 static json_t *workloads_json(void)
 {

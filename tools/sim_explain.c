@@ -182,7 +182,7 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-    {"json", 'j', "FILE", 0, "write the result to FILE as JSON; - is standard output", 0},
+    {"json", 'j', "FILE", 0, "write the result to FILE as JSON; - is standard output"},
     {0},
 };
 
@@ -203,16 +203,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_sim_argp}, {0}};
 static const struct argp argp = {
-    options,
-    parse,
-    "[WORKLOAD]",
+    options, parse, "[WORKLOAD]",
     "Say in which parts of the machine a remote read spends its cycles. Without WORKLOAD the read is alone "
     "in the machine; with WORKLOAD the reads are those of the workload.",
-    children,
-    NULL,
-    NULL};
+    children};
 
 int tool_sim_explain(int argc, char **argv)
 {

@@ -10,22 +10,19 @@ static const struct argp_option options[] = {
     {"config", OPT_CONFIG, "FILE", 0,
      "configuration file with lines key = value, or dualopt.conf, which is built in; it overrides the "
      "built-in values (R9 Nano of MGPUSim); may be given several times, a later file overrides an earlier "
-     "one",
-     0},
-    {"gpus", OPT_GPUS, "N", 0, "number of GPUs, 1 to 16 (default 4, or the value of the files)", 0},
+     "one"},
+    {"gpus", OPT_GPUS, "N", 0, "number of GPUs, 1 to 16 (default 4, or the value of the files)"},
     {"opt", OPT_OPT, "NAME", 0,
-     "optimisations: none, bypass, fine, coalesce, cache or dualopt; overrides the files", 0},
+     "optimisations: none, bypass, fine, coalesce, cache or dualopt; overrides the files"},
     {"set", OPT_SET, "KEY=VALUE", 0,
      "set a key of the configuration; overrides all other options; may be given several times ('grapnel sim "
-     "list --keys' lists the keys)",
-     0},
+     "list --keys' lists the keys)"},
     {"size", OPT_SIZE, "S", 0,
-     "size of the workload; 'grapnel sim list' says what it means for each workload", 0},
+     "size of the workload; 'grapnel sim list' says what it means for each workload"},
     {"input", OPT_INPUT, "FILE", 0,
      "input file: for bfs and grapnel-bfs a graph in any format that Grapnel reads, for stream a file "
-     "written with --record",
-     0},
-    {"seed", OPT_SEED, "N", 0, "seed of the random data (default 1)", 0},
+     "written with --record"},
+    {"seed", OPT_SEED, "N", 0, "seed of the random data (default 1)"},
     {0},
 };
 
@@ -71,7 +68,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-const struct argp tool_sim_argp = {options, parse, NULL, NULL, NULL, NULL, NULL};
+const struct argp tool_sim_argp = {options, parse};
 
 int tool_sim_configure(const struct tool_sim *s, struct sim_config *config, struct gn_error *e)
 {

@@ -86,15 +86,12 @@ enum { OPT_QUICK = 256, OPT_JOBS, OPT_SIZES };
 static const struct argp_option options[] = {
     {"out", 'o', "FOLDER", 0,
      "folder of the report, its drawings and all results; a simulation whose result is there is not run "
-     "again (default sim-paper)",
-     0},
+     "again (default sim-paper)"},
     {"quick", OPT_QUICK, NULL, 0,
      "small sizes, a decision after 2000 remote accesses, no variants of what the paper leaves open: under "
-     "five minutes on two cores",
-     0},
-    {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; may be given for several workloads",
-     0},
-    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)", 0},
+     "five minutes on two cores"},
+    {"sizes", OPT_SIZES, "WORKLOAD=S", 0, "another size of a workload; may be given for several workloads"},
+    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)"},
     {0},
 };
 
@@ -138,16 +135,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_sim_argp}, {0}};
 static const struct argp argp = {
-    options,
-    parse,
-    NULL,
+    options, parse, NULL,
     "Run every experiment of sections 3 and 6 of the DualOpt paper, and write a report that compares each "
     "statement of the paper with the result of the simulation.",
-    children,
-    NULL,
-    NULL};
+    children};
 
 const struct sim_job *paper_job(const struct paper *p, uint32_t w, enum paper_variant v)
 {

@@ -244,19 +244,16 @@ enum { OPT_RECORD = 600, OPT_THREADS, OPT_TRACE, OPT_HEAT };
 
 static const struct argp_option options[] = {
     {"record", OPT_RECORD, "FILE", 0,
-     "write the accesses of grapnel-bfs to FILE; the workload 'stream' runs them again", 0},
+     "write the accesses of grapnel-bfs to FILE; the workload 'stream' runs them again"},
     {"threads", OPT_THREADS, "N", 0,
      "threads that simulate the GPUs, 1 to 16 (default 1); more threads than cores are slower. The counts "
      "are the same with any number. Greedy dispatch over GPUs, pages that move, and kernels whose "
-     "work-groups depend on each other run on one thread",
-     0},
+     "work-groups depend on each other run on one thread"},
     {"trace", OPT_TRACE, "FILE", 0,
      "write what happened over time to FILE, for Perfetto (ui.perfetto.dev) or chrome://tracing; - is "
-     "standard output",
-     0},
-    {"heat", OPT_HEAT, "FILE", 0, "draw how busy links were over time to FILE, an SVG; - is standard output",
-     0},
-    {"json", 'j', "FILE", 0, "write all counters to FILE as JSON; - is standard output", 0},
+     "standard output"},
+    {"heat", OPT_HEAT, "FILE", 0, "draw how busy links were over time to FILE, an SVG; - is standard output"},
+    {"json", 'j', "FILE", 0, "write all counters to FILE as JSON; - is standard output"},
     {0},
 };
 
@@ -339,15 +336,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_sim_argp}, {0}};
 static const struct argp argp = {
-    options,
-    parse,
-    "WORKLOAD",
+    options, parse, "WORKLOAD",
     "Simulate a workload on several GPUs, count what happens, and compare its results with a reference.",
-    children,
-    NULL,
-    NULL};
+    children};
 
 int tool_sim_run(int argc, char **argv)
 {

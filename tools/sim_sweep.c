@@ -30,12 +30,11 @@ enum { OPT_VARY = 256, OPT_JOBS };
 static const struct argp_option options[] = {
     {"vary", OPT_VARY, "NAME=V,V...", 0,
      "values of a key of the configuration, or of opt, size or seed; if given several times, every "
-     "combination is run",
-     0},
+     "combination is run"},
     {"out", 'o', "FOLDER", 0,
-     "folder of the results; a simulation whose result is there is not run again (default sim-sweep)", 0},
-    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)", 0},
-    {"json", 'j', "FILE", 0, "write all results to FILE as JSON; - is standard output", 0},
+     "folder of the results; a simulation whose result is there is not run again (default sim-sweep)"},
+    {"jobs", OPT_JOBS, "N", 0, "simulations at a time, 1 to 1024 (default one a core)"},
+    {"json", 'j', "FILE", 0, "write all results to FILE as JSON; - is standard output"},
     {0},
 };
 
@@ -92,15 +91,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {{&tool_sim_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {options,
-                                 parse,
-                                 "WORKLOAD...",
+static const struct argp_child children[] = {{&tool_sim_argp}, {0}};
+static const struct argp argp = {options, parse, "WORKLOAD...",
                                  "Simulate workloads with every combination of values. After an interruption "
                                  "the same command continues with the simulations that are missing.",
-                                 children,
-                                 NULL,
-                                 NULL};
+                                 children};
 
 static uint32_t combinations(const struct request *q)
 {

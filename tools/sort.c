@@ -49,22 +49,19 @@ static const uint64_t piece = 4 << 20;     /* bytes that are checked at a time *
 static const uint64_t compared = 64 << 20; /* up to so many bytes of keys qsort is asked too */
 
 static const struct argp_option options[] = {
-    {"data", OPT_DATA, "FILE", 0, "sort the keys in FILE, little-endian, one behind the other", 0},
-    {"count", OPT_COUNT, "N", 0, "sort N generated keys", 0},
+    {"data", OPT_DATA, "FILE", 0, "sort the keys in FILE, little-endian, one behind the other"},
+    {"count", OPT_COUNT, "N", 0, "sort N generated keys"},
     {"keys", OPT_KEYS, "KIND", 0,
      "generated keys: uniform, skewed (as many with each number of bits), sorted, reversed or equal "
-     "(default uniform)",
-     0},
-    {"type", OPT_TYPE, "TYPE", 0, "of a key: u32, u64, i32, i64, f32 or f64 (default u32)", 0},
+     "(default uniform)"},
+    {"type", OPT_TYPE, "TYPE", 0, "of a key: u32, u64, i32, i64, f32 or f64 (default u32)"},
     {"memory", OPT_MEMORY, "SIZE", 0,
      "memory of the machine for keys: half of it for those that are sorted at once, half to sort them "
-     "(default a quarter of what the machine has)",
-     0},
-    {"out", OPT_OUT, "FILE", 0, "write the sorted keys to FILE, little-endian", 0},
+     "(default a quarter of what the machine has)"},
+    {"out", OPT_OUT, "FILE", 0, "write the sorted keys to FILE, little-endian"},
     {"verify", OPT_VERIFY, NULL, 0,
      "check that the keys are in order, and the same as before; up to 64 MiB of them are compared with "
-     "what qsort gives",
-     0},
+     "what qsort gives"},
     {0},
 };
 
@@ -107,7 +104,7 @@ static const char about[] =
     "-0 is before 0, and what is no number is behind the infinity of its sign.\n\nExit status: 0 success, "
     "1 the run failed, 2 the command line is wrong.";
 
-static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, about, far_options_child};
 
 /* ---- the keys ---- */
 

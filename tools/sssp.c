@@ -14,22 +14,19 @@
 enum { OPT_DELTA = 0x200, OPT_MOST, OPT_OUT, OPT_VERIFY, OPT_NODES };
 
 static const struct argp_option options[] = {
-    {"source", 's', "N", 0, "vertex where the paths start (default 0)", 0},
+    {"source", 's', "N", 0, "vertex where the paths start (default 0)"},
     {"delta", OPT_DELTA, "WIDTH", 0,
      "treat vertices in the order of their lengths, so much at a time (default by the mean weight and "
-     "degree)",
-     0},
+     "degree)"},
     {"most", OPT_MOST, "N", 0,
-     "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)", 0},
+     "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)"},
     {"out", OPT_OUT, "FILE", 0,
      "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable; if the weights "
-     "are real numbers one f32, infinity if unreachable",
-     0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every length with the result of Dijkstra's algorithm", 0},
+     "are real numbers one f32, infinity if unreachable"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every length with the result of Dijkstra's algorithm"},
     {"nodes", OPT_NODES, "N", 0,
      "spread the graph over N nodes that send messages: grapnel sssp --nodes 2 --help has the options of "
-     "this form",
-     0},
+     "this form"},
     {0},
 };
 
@@ -81,8 +78,6 @@ static const struct argp argp = {
     "without weights gets whole numbers that look random, by the ends of an edge, the same in both "
     "directions.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_search_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

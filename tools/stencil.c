@@ -25,11 +25,11 @@ struct job {
 };
 
 static const struct argp_option options[] = {
-    {"rows", OPT_ROWS, "N", 0, "rows of the grid", 0},
-    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid", 0},
-    {"steps", OPT_STEPS, "N", 0, "steps, 1 to 1000000 (default 4)", 0},
-    {"out", OPT_OUT, "FILE", 0, "write the last grid to FILE: little-endian f32, row after row", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare every point with plain loops over grids in memory", 0},
+    {"rows", OPT_ROWS, "N", 0, "rows of the grid"},
+    {"columns", OPT_COLUMNS, "N", 0, "columns of the grid"},
+    {"steps", OPT_STEPS, "N", 0, "steps, 1 to 1000000 (default 4)"},
+    {"out", OPT_OUT, "FILE", 0, "write the last grid to FILE: little-endian f32, row after row"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare every point with plain loops over grids in memory"},
     {0},
 };
 
@@ -65,7 +65,7 @@ static const char about[] =
     "pages themselves.\vThe time ends when the last grid is in the store.\n\nExit status: 0 success, 1 the "
     "run failed, 2 the command line is wrong.";
 
-static const struct argp argp = {options, parse, NULL, about, far_options_child, NULL, NULL};
+static const struct argp argp = {options, parse, NULL, about, far_options_child};
 
 /* ---- the run ---- */
 

@@ -31,20 +31,19 @@ int tool_store(int argc, char **argv)
 enum { OPT_OFFSET = 512, OPT_BYTES, OPT_RESYNC };
 
 static const struct argp_option read_options[] = {
-    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
-    {"bytes", OPT_BYTES, "SIZE", 0, "how many (default: up to the end)", 0},
-    {"file", 'f', "FILE", 0, "write them to FILE (default: standard output)", 0},
+    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)"},
+    {"bytes", OPT_BYTES, "SIZE", 0, "how many (default: up to the end)"},
+    {"file", 'f', "FILE", 0, "write them to FILE (default: standard output)"},
     {0},
 };
 
 static const struct argp_option write_options[] = {
-    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)", 0},
-    {"file", 'f', "FILE", 0, "write the bytes of FILE (default: those of standard input)", 0},
-    {"overwrite", 'w', NULL, 0, "yes, the bytes that the store has there may be lost; needed", 0},
+    {"offset", OPT_OFFSET, "SIZE", 0, "the first byte (default 0)"},
+    {"file", 'f', "FILE", 0, "write the bytes of FILE (default: those of standard input)"},
+    {"overwrite", 'w', NULL, 0, "yes, the bytes that the store has there may be lost; needed"},
     {"resync", OPT_RESYNC, NULL, 0,
      "then put members of a replica back that are out of use: what they missed is copied to them, but not "
-     "compared",
-     0},
+     "compared"},
     {0},
 };
 
@@ -81,11 +80,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static const struct argp read_argp = {
-    read_options, parse, "URI", "Read bytes of a store. The store is opened read-only.", NULL, NULL, NULL};
+static const struct argp read_argp = {read_options, parse, "URI",
+                                      "Read bytes of a store. The store is opened read-only."};
 static const struct argp write_argp = {
-    write_options, parse, "URI", "Write bytes to a store, and flush. The bytes that were there are lost.",
-    NULL,          NULL,  NULL};
+    write_options, parse, "URI", "Write bytes to a store, and flush. The bytes that were there are lost."};
 
 static int run(const char *subcommand, const struct argp *argp, bool writes, int argc, char **argv)
 {

@@ -46,32 +46,24 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static const struct argp_option rebuild_options[] = {
     {"from", 'n', "N", 0,
-     "number of the member that is right, from 1 (default: the first that is up to date by the state)", 0},
+     "number of the member that is right, from 1 (default: the first that is up to date by the state)"},
     {"whole", OPT_WHOLE, NULL, 0,
      "compare all members, all bytes of each (default with --from; else of those that are out of date, where "
      "the "
-     "log says that they missed writes)",
-     0},
-    {"overwrite", 'w', NULL, 0, "yes, what the other members have may be lost; needed", 0},
+     "log says that they missed writes)"},
+    {"overwrite", 'w', NULL, 0, "yes, what the other members have may be lost; needed"},
     {0},
 };
 
 static const struct argp info_argp = {
-    NULL, parse, "URI", "Open a store read-only, and print which way its bytes go and what its members are.",
-    NULL, NULL,  NULL};
+    NULL, parse, "URI", "Open a store read-only, and print which way its bytes go and what its members are."};
 static const struct argp verify_argp = {
-    NULL, parse, "URI", "Compare the members of a replica that are up to date, byte for byte.",
-    NULL, NULL,  NULL};
+    NULL, parse, "URI", "Compare the members of a replica that are up to date, byte for byte."};
 static const struct argp rebuild_argp = {
-    rebuild_options,
-    parse,
-    "URI",
+    rebuild_options, parse, "URI",
     "Make the members of a replica that are out of date equal to one that is right: copy what differs, "
     "flush, read "
-    "it back and compare. Then write the state; --from N makes the first one.",
-    NULL,
-    NULL,
-    NULL};
+    "it back and compare. Then write the state; --from N makes the first one."};
 
 /* ---- info ---- */
 

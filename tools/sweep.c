@@ -12,15 +12,14 @@ enum { OPT_PRESSURE = 256, OPT_BASELINE, OPT_REPEAT, OPT_VERIFY, OPT_JSON, OPT_S
 
 static const struct argp_option options[] = {
     {"pressure", OPT_PRESSURE, "LIST", 0,
-     "bytes of the data over bytes of the cache, ascending; 1 is always among them (default 1,2,3,4,8,16)",
-     0},
+     "bytes of the data over bytes of the cache, ascending; 1 is always among them (default 1,2,3,4,8,16)"},
     {"baseline", OPT_BASELINE, "LIST", 0,
-     "measure these too: incore, zerocopy, managed, tiled; the job says what each is (default none)", 0},
-    {"repeat", OPT_REPEAT, "N", 0, "runs of each point, 1 to 99; the report shows the median (default 3)", 0},
-    {"verify", OPT_VERIFY, NULL, 0, "have the job verify the first run of each point", 0},
+     "measure these too: incore, zerocopy, managed, tiled; the job says what each is (default none)"},
+    {"repeat", OPT_REPEAT, "N", 0, "runs of each point, 1 to 99; the report shows the median (default 3)"},
+    {"verify", OPT_VERIFY, NULL, 0, "have the job verify the first run of each point"},
     {"json", OPT_JSON, "FILE", 0,
-     "write the report to FILE as JSON; - is standard output, and then no table is printed", 0},
-    {"svg", OPT_SVG, "FILE", 0, "draw slowdown over pressure to FILE", 0},
+     "write the report to FILE as JSON; - is standard output, and then no table is printed"},
+    {"svg", OPT_SVG, "FILE", 0, "draw slowdown over pressure to FILE"},
     {0},
 };
 
@@ -75,9 +74,6 @@ static const struct argp argp = {
     "measured, else over that of the cache with room for all data (pressure 1). A point that the job refuses "
     "is left out, as is a cache of less than 16 pages.\n\nExit status: 0 success, 1 a run failed, 2 the "
     "command line is wrong.",
-    NULL,
-    NULL,
-    NULL,
 };
 
 /* ---- runs ---- */

@@ -12,9 +12,8 @@ enum { OPT_ORDER = 0x200, OPT_VERIFY };
 static const struct argp_option options[] = {
     {"order", OPT_ORDER, "WHEN", 0,
      "number the vertices by their degrees first, in memory, and keep each edge once: never, always, or "
-     "auto, where the GAP benchmark's rule says that it pays and memory suffices (default auto)",
-     0},
-    {"verify", OPT_VERIFY, NULL, 0, "compare the number with that of a hash table of all edges in memory", 0},
+     "auto, where the GAP benchmark's rule says that it pays and memory suffices (default auto)"},
+    {"verify", OPT_VERIFY, NULL, 0, "compare the number with that of a hash table of all edges in memory"},
     {0},
 };
 
@@ -43,8 +42,6 @@ static const struct argp argp = {
     "convert. What a .gng file says of itself is believed. Edges that are there twice and self loops count "
     "for nothing.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
     graph_options_child,
-    NULL,
-    NULL,
 };
 
 /* ---- the run ---- */

@@ -17,8 +17,7 @@ struct request {
 static const struct argp_option options[] = {
     {"output", OPT_OUTPUT, "FILE", 0,
      "write the settings to FILE; - is standard output, and then no explanations are printed (default: a "
-     "file of the machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)",
-     0},
+     "file of the machine's name in $XDG_CONFIG_HOME/grapnel or ~/.config/grapnel)"},
     {0},
 };
 
@@ -50,9 +49,6 @@ static const struct argp argp = {
     "how they follow from the figures of the report, and write them to a file.\vA setting for which the "
     "report has no figures is not set; it is named. Exit status: 0 success, 1 "
     "the report cannot be read or the settings cannot be written, 2 the command line is wrong.",
-    NULL,
-    NULL,
-    NULL,
 };
 
 /* ---- what is printed ---- */
