@@ -90,16 +90,15 @@ static const struct argp argp = {
     parse,
     "IN OUT\nTABLE OUT.gnt",
     "Read the graph IN and write it as OUT, or read TABLE and write it as the column file OUT.gnt. The ends "
-    "of their names are their formats. Read and written are .gng (Grapnel's own), .bel "
-    "(EMOGI's: OUT.bel stands for the files OUT.bel.col, OUT.bel.dst and, with weights, OUT.bel.val), .bcsr "
-    "and .bwcsr (Subway's). Read alone are .mtx (Matrix Market), .el and .wel (text edge lists), these also "
-    "as .gz, .sg and .wsg (GAP serialized). A table is .csv or .csv.gz (the first row names the columns, an "
-    "empty field is a missing value), .parquet, or .arrow or .feather (Arrow's IPC file); grapnel doctor "
-    "says whether this program reads the last three.\vVertices are numbered from 0 (in .mtx from 1). OUT is "
-    "written under "
-    "another name and renamed when it is complete; after a failure an older OUT is unchanged. Files of a "
-    ".bel graph that are there already are not replaced. Only a .gng file says whether its edges are there "
-    "in both directions; a .bcsr file has no weights.",
+    "of their names are their formats. Read and written are .gng (Grapnel's own), .bel (EMOGI's: OUT.bel "
+    "stands for the files OUT.bel.col, OUT.bel.dst and, with weights, OUT.bel.val), .bcsr and .bwcsr "
+    "(Subway's). Read alone are .mtx (Matrix Market), .el and .wel (text edge lists), these also as .gz, "
+    ".sg and .wsg (GAP serialized). A table is .csv or .csv.gz (the first row names the columns, an empty "
+    "field is a missing value), .parquet, or .arrow or .feather (Arrow's IPC file); grapnel doctor says "
+    "whether this program reads the last three.\vVertices are numbered from 0 (in .mtx from 1). OUT is "
+    "written under another name and renamed when it is complete; after a failure an older OUT is unchanged. "
+    "Files of a .bel graph that are there already are not replaced. Only a .gng file says whether its edges "
+    "are there in both directions; a .bcsr file has no weights.",
 };
 
 static int convert(const struct request *c, struct gn_graph *graph, struct gn_error *e)

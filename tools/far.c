@@ -21,13 +21,11 @@ static const struct argp_option options[] = {
      "where the data is stored: host (memory) or file (default file for Grapnel's own formats, else host); "
      "for a graph also nvme:ADDRESS or nvme:ADDRESS?ns=N, a drive, or rdma://HOST/NAME, what grapnel serve "
      "lends there, onto which it is copied first (--overwrite), or peer:GPUS, the memory of other GPUs, "
-     "such as peer:1 or peer:0+1, or stripe:URI,URI, replica:URI,URI or tier:FAST,SLOW, which "
-     "has "
-     "the file already (grapnel store write) or gets it (--overwrite)"},
+     "such as peer:1 or peer:0+1, or stripe:URI,URI, replica:URI,URI or tier:FAST,SLOW, which has the file "
+     "already (grapnel store write) or gets it (--overwrite)"},
     {"overwrite", OPT_OVERWRITE, NULL, 0,
      "with --store nvme, rdma, stripe, replica or tier: copy the graph there; what the store holds is lost. "
-     "Without "
-     "it a drive or region is refused, and a stripe, replica or tier must have the file"},
+     "Without it a drive or region is refused, and a stripe, replica or tier must have the file"},
     {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache, for example 64M (default one eighth of the data)"},
     {"cache-on", OPT_CACHE_ON, "GPUS", 0,
      "GPUs whose memory has the cache, such as 1 or 0+1 (default the machine's own)"},

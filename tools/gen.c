@@ -119,10 +119,9 @@ static const struct argp argp = {
     "(.gng) or as grapnel convert does (.bel, .bcsr), or a table. kron is a Kronecker (R-MAT) graph with A "
     "0.57, B 0.19, C 0.19 and permuted vertices. urand joins uniformly random pairs of vertices. taxis is a "
     "table of taxi trips, written as a column file; 0.03 % of them have 30 miles or more, 0.08 % take more "
-    "than 9000 seconds.\vThe same options give the same file on every machine and with any number of threads "
-    "(OMP_NUM_THREADS). With --machine a .gng file is written part by part, so it may be larger than the "
-    "host's "
-    "memory and the GPU's.",
+    "than 9000 seconds.\vThe same options give the same file on every machine and with any number of "
+    "threads (OMP_NUM_THREADS). With --machine a .gng file is written part by part, so it may be larger "
+    "than the host's memory and the GPU's.",
 };
 
 /* Is it a .gng file, which is written part by part? Other formats and devices are written whole. */

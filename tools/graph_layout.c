@@ -9,14 +9,11 @@ enum { OPT_LAYOUT = 0x600, OPT_CHUNK };
 static const struct argp_option options[] = {
     {"layout", OPT_LAYOUT, "NAME", 0,
      "how launches over all vertices are divided among warps: csr (by vertices), balanced (by chunks of the "
-     "same "
-     "number of edges, with a list of their start vertices in the machine's memory), or auto (balanced if "
-     "one "
-     "vertex has more edges than 16 chunks) (default csr)"},
+     "same number of edges, with a list of their start vertices in the machine's memory), or auto (balanced "
+     "if one vertex has more edges than 16 chunks) (default csr)"},
     {"chunk", OPT_CHUNK, "SIZE", 0,
      "with --layout balanced or auto: bytes of neighbours in a chunk, a power of two from 512 to 64K "
-     "(default "
-     "4K)"},
+     "(default 4K)"},
     {0},
 };
 

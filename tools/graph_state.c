@@ -14,8 +14,7 @@ enum { OPT_STATE = 0x500, OPT_STATE_CACHE, OPT_STATE_PAGE };
 static const struct argp_option options[] = {
     {"state", OPT_STATE, "KIND", 0,
      "where the job keeps what it knows of each vertex: device (the machine's own memory), or, for graphs "
-     "with "
-     "more vertices than fit there, behind a cache in host memory (host) or in a temporary file (file) "
+     "with more vertices than fit there, behind a cache in host memory (host) or in a temporary file (file) "
      "(default device)"},
     {"state-cache", OPT_STATE_CACHE, "SIZE", 0,
      "with --state host or file: bytes of its cache (default one eighth of the state)"},
@@ -145,8 +144,7 @@ void graph_state_print(const struct graph_report *r, FILE *to)
 		return;
 	fprintf(to,
 	        "  state                %.1f MiB, %s; a cache of %.1f MiB in pages of %u bytes, hit rate "
-	        "%.2f %%, "
-	        "%.1f MiB fetched, %.1f MiB written back\n",
+	        "%.2f %%, %.1f MiB fetched, %.1f MiB written back\n",
 	        (double)bytes_of(r) / mib, store_name(r), (double)r->state_cache.frame_bytes / mib,
 	        r->state_cache.page_bytes, 100 * tool_cache_hit_rate(c), (double)c->fetched_bytes / mib,
 	        (double)c->written_bytes / mib);

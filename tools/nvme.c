@@ -118,10 +118,9 @@ static int rebind(const char *subcommand, const char *text,
 static const struct argp bind_argp = {
     NULL, parse, "ADDRESS",
     "Take an NVMe controller from the kernel and give it to vfio-pci, until it is unbound or the machine "
-    "restarts. A controller of which a namespace is mounted, swap, open in a process or otherwise in use, as "
-    "far as "
-    "this system shows, is never taken. Needs "
-    "root; to let another user use it, change the owner of /dev/vfio/GROUP."};
+    "restarts. A controller of which a namespace is mounted, swap, open in a process or otherwise in use, "
+    "as far as this system shows, is never taken. Needs root; to let another user use it, change the owner "
+    "of /dev/vfio/GROUP."};
 
 int tool_nvme_bind(int argc, char **argv)
 {

@@ -24,8 +24,7 @@ struct request {
 static const struct argp_option options[] = {
     {"rdma", OPT_RDMA, "NAME=WHAT", 0,
      "lend a region by RDMA: NAME=FILE, the bytes of a file, or NAME=memory:SIZE, zeroed memory; may be "
-     "given "
-     "several times"},
+     "given several times"},
     {"listen", OPT_LISTEN, "ADDRESS", 0, "take connections to this address alone (default: to all)"},
     {"port", OPT_PORT, "N", 0, "the port (default 7474)"},
     {"read-only", OPT_READ_ONLY, NULL, 0, "nobody may write to the regions"},
@@ -66,8 +65,7 @@ static const struct argp argp = {
     "Lend memory or files of this machine to Grapnel on others, which open them as rdma://HOST/NAME, until "
     "SIGINT or SIGTERM. A file is read into memory first; what others write is in the file after they have "
     "flushed, and when this command ends. Whoever reaches the port may read and write: lend on a network "
-    "that "
-    "you trust."};
+    "that you trust."};
 
 static void say(const char *text)
 {

@@ -176,9 +176,8 @@ static void sizes(struct paper *p)
 		        paper_counter(p, w, PAPER_DUALOPT, "kernel_cycles"));
 	fputs(
 	    "\nThe machine is Table 1's, and MGPUSim's where that says nothing (`grapnel sim list --keys`). "
-	    "Each result lies beside this report with all "
-	    "counters and keys. What it costs to move a page is a guess (docs/sim.md), so figures 13 and 19 "
-	    "say little where pages move.\n\n",
+	    "Each result lies beside this report with all counters and keys. What it costs to move a page "
+	    "is a guess (docs/sim.md), so figures 13 and 19 say little where pages move.\n\n",
 	    p->report);
 }
 

@@ -48,9 +48,8 @@ static const struct argp_option rebuild_options[] = {
     {"from", 'n', "N", 0,
      "number of the member that is right, from 1 (default: the first that is up to date by the state)"},
     {"whole", OPT_WHOLE, NULL, 0,
-     "compare all members, all bytes of each (default with --from; else of those that are out of date, where "
-     "the "
-     "log says that they missed writes)"},
+     "compare all members, all bytes of each (default with --from; else of those that are out of date, "
+     "where the log says that they missed writes)"},
     {"overwrite", 'w', NULL, 0, "yes, what the other members have may be lost; needed"},
     {0},
 };
@@ -62,8 +61,7 @@ static const struct argp verify_argp = {
 static const struct argp rebuild_argp = {
     rebuild_options, parse, "URI",
     "Make the members of a replica that are out of date equal to one that is right: copy what differs, "
-    "flush, read "
-    "it back and compare. Then write the state; --from N makes the first one."};
+    "flush, read it back and compare. Then write the state; --from N makes the first one."};
 
 /* ---- info ---- */
 

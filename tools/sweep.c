@@ -66,14 +66,12 @@ static const struct argp argp = {
     parse,
     "JOB [ARGUMENT...]",
     "Run a job over data in a store with smaller and smaller caches, and show how much slower it becomes. "
-    "JOB "
-    "is bfs, cc, sssp, pagerank, bc, tc, add, mvt, atax, bicg, stencil, sort or query, with its own "
-    "arguments "
-    "behind it. Each run is a process of its own. The points take turns, after one run that does not count "
-    "and tells how large the data is.\vThe slowdown is the time over that of the baseline incore if it is "
-    "measured, else over that of the cache with room for all data (pressure 1). A point that the job refuses "
-    "is left out, as is a cache of less than 16 pages.\n\nExit status: 0 success, 1 a run failed, 2 the "
-    "command line is wrong.",
+    "JOB is bfs, cc, sssp, pagerank, bc, tc, add, mvt, atax, bicg, stencil, sort or query, with its own "
+    "arguments behind it. Each run is a process of its own. The points take turns, after one run that does "
+    "not count and tells how large the data is.\vThe slowdown is the time over that of the baseline incore "
+    "if it is measured, else over that of the cache with room for all data (pressure 1). A point that the "
+    "job refuses is left out, as is a cache of less than 16 pages.\n\nExit status: 0 success, 1 a run "
+    "failed, 2 the command line is wrong.",
 };
 
 /* ---- runs ---- */
@@ -92,8 +90,8 @@ static int no_member(const struct sweep_request *q, const char *member, struct g
 {
 	return gn_error_set(
 	    e, -GN_EBADMSG,
-	    "%s reports no %s, so it cannot be swept; leave out what takes its cache away, such "
-	    "as --mode direct",
+	    "%s reports no %s, so it cannot be swept; leave out what takes its cache away, such as --mode "
+	    "direct",
 	    q->job[0], member);
 }
 
