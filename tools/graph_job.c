@@ -90,11 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_TRUST: o->trust = true; return 0;
 	case OPT_EXPLAIN: o->explain = true; return 0;
 	case OPT_STEPS: o->steps = true; return 0;
-	case ARGP_KEY_ARG:
-		if (o->graph)
-			argp_error(state, "%s: too many arguments; give one graph", arg);
-		o->graph = arg;
-		return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &o->graph, "graph", arg); return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
 	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
 	default: return ARGP_ERR_UNKNOWN;

@@ -58,11 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_PASSES: q->passes = (unsigned)tool_number(state, "--passes", arg, 1, 2); return 0;
 	case OPT_OUT: q->far.out = arg; return 0;
 	case OPT_VERIFY: q->far.verify = true; return 0;
-	case ARGP_KEY_ARG:
-		if (q->file)
-			argp_error(state, "%s: too many arguments; give one matrix", arg);
-		q->file = arg;
-		return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &q->file, "matrix", arg); return 0;
 	case ARGP_KEY_END: check_together(q, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

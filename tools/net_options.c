@@ -141,9 +141,7 @@ static void read_argument(struct tool_net *n, char *text, const struct argp_stat
 {
 	if (!n->command->argument)
 		argp_error(state, "%s: unexpected argument; this command takes options only", text);
-	if (n->path)
-		argp_error(state, "%s: too many arguments; give one %s", text, n->command->argument);
-	n->path = text;
+	tool_argument(state, &n->path, n->command->argument, text);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)

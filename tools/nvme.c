@@ -26,13 +26,6 @@ int tool_nvme(int argc, char **argv)
 	return tool_group_run(&subcommands, argc, argv);
 }
 
-void nvme_take_address(const struct argp_state *state, const char **address, const char *text)
-{
-	if (*address)
-		argp_error(state, "%s: too many arguments; give one address", text);
-	*address = text;
-}
-
 void nvme_need_address(const struct argp_state *state, const char *address)
 {
 	if (!address)
@@ -44,7 +37,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	const char **address = (const char **)state->input;
 
 	switch (key) {
-	case ARGP_KEY_ARG: nvme_take_address(state, address, text); return 0;
+	case ARGP_KEY_ARG: tool_argument(state, address, "address", text); return 0;
 	case ARGP_KEY_END: nvme_need_address(state, *address); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -22,8 +22,7 @@ int tool_nvme_read(int argc, char **argv);
 int tool_nvme_write(int argc, char **argv);
 int tool_nvme_bench(int argc, char **argv);
 
-/* nvme_take_address - the one argument of a subcommand; anything else is a usage error. */
-void nvme_take_address(const struct argp_state *state, const char **address, const char *text);
+/* nvme_need_address - a usage error where no address was given. */
 void nvme_need_address(const struct argp_state *state, const char *address);
 
 #endif

@@ -40,7 +40,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_QUEUES: b->queues = (uint32_t)tool_number(state, "--queues", text, 1, 1024); return 0;
 	case OPT_DEPTH: b->depth = (uint32_t)tool_number(state, "--depth", text, 2, 32768); return 0;
 	case OPT_GRID: b->threads = (uint32_t)tool_number(state, "--in-flight", text, 1, 1 << 20); return 0;
-	case ARGP_KEY_ARG: nvme_take_address(state, &b->address, text); return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &b->address, "address", text); return 0;
 	case ARGP_KEY_END:
 		nvme_need_address(state, b->address);
 		if (b->depth & (b->depth - 1))

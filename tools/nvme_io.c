@@ -34,7 +34,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_BYTES: r->bytes = tool_size(state, "--bytes", text, 1); return 0;
 	case 'f': r->file = text; return 0;
 	case 'w': r->overwrite = true; return 0;
-	case ARGP_KEY_ARG: nvme_take_address(state, &r->address, text); return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &r->address, "address", text); return 0;
 	case ARGP_KEY_END:
 		nvme_need_address(state, r->address);
 		if (r->writes && !r->overwrite)

@@ -77,6 +77,13 @@ unsigned tool_word(const struct argp_state *state, const char *option, const cha
 	return 0;
 }
 
+void tool_argument(const struct argp_state *state, const char **to, const char *what, const char *text)
+{
+	if (*to)
+		argp_error(state, "%s: too many arguments; give one %s", text, what);
+	*to = text;
+}
+
 const char *const tool_tables[] = {"auto", "direct", "sets", NULL};
 const char *const tool_policies[] = {"clock", "fifo", "random", NULL};
 

@@ -115,13 +115,6 @@ static void set_defaults(struct query_options *o)
 		o->far.page_bytes = 4096;
 }
 
-static void take_table(struct query_options *o, const struct argp_state *state, const char *arg)
-{
-	if (o->table)
-		argp_error(state, "%s: too many arguments; give one table", arg);
-	o->table = arg;
-}
-
 static void take_once(const struct argp_state *state, const char **to, const char *option, const char *arg)
 {
 	if (*to)
@@ -153,7 +146,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_JSON: o->json = arg; return 0;
 	case OPT_VERIFY: o->verify = true; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
-	case ARGP_KEY_ARG: take_table(o, state, arg); return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &o->table, "table", arg); return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
 	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
 	default: return ARGP_ERR_UNKNOWN;

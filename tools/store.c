@@ -70,11 +70,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'f': io->to.file = text; return 0;
 	case 'w': io->overwrite = true; return 0;
 	case OPT_RESYNC: io->to.resyncs = true; return 0;
-	case ARGP_KEY_ARG:
-		if (io->to.uri)
-			argp_error(state, "%s: too many arguments; give one URI", text);
-		io->to.uri = text;
-		return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &io->to.uri, "URI", text); return 0;
 	case ARGP_KEY_END: check_together(io, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

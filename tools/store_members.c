@@ -34,11 +34,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'n': r->from = (unsigned)tool_number(state, "--from", text, 1, GN_STORE_MOST_MEMBERS); return 0;
 	case 'w': r->overwrite = true; return 0;
 	case OPT_WHOLE: r->whole = true; return 0;
-	case ARGP_KEY_ARG:
-		if (r->uri)
-			argp_error(state, "%s: too many arguments; give one URI", text);
-		r->uri = text;
-		return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &r->uri, "URI", text); return 0;
 	case ARGP_KEY_END: check_together(r, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -108,6 +108,9 @@ uint32_t tool_page(const struct argp_state *state, const char *option, const cha
 unsigned tool_word(const struct argp_state *state, const char *option, const char *text,
                    const char *const *words);
 
+/* tool_argument - the one argument that a subcommand takes. A second one is a usage error; what names it. */
+void tool_argument(const struct argp_state *state, const char **to, const char *what, const char *text);
+
 /* The words of options that several subcommands have, in the order of the library's enums. */
 extern const char *const tool_tables[];   /* enum gn_cache_table */
 extern const char *const tool_policies[]; /* enum gn_cache_policy */

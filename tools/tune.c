@@ -27,11 +27,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_OUTPUT: q->output = arg; return 0;
-	case ARGP_KEY_ARG:
-		if (q->report)
-			argp_error(state, "%s: too many arguments; give one report", arg);
-		q->report = arg;
-		return 0;
+	case ARGP_KEY_ARG: tool_argument(state, &q->report, "report", arg); return 0;
 	case ARGP_KEY_END:
 		if (!q->report)
 			argp_error(state, "no report given; give one that 'grapnel scope --json REPORT.json' "
