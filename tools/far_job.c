@@ -17,7 +17,6 @@ enum { OPT_MODE = 256, OPT_SEED, OPT_JSON };
 static const struct argp_option options[] = {
     {"mode", OPT_MODE, "MODE", 0,
      "paged: through a cache; direct: loads from the store's memory (default paged)"},
-    {"seed", OPT_SEED, "N", 0, "seed of generated data (default 1)"},
     {"json", OPT_JSON, "FILE", 0,
      "write the report to FILE as JSON; - is standard output, and then no table is printed"},
     {0},
@@ -58,7 +57,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED;
 		o->far.said = "--mode";
 		return 0;
-	case OPT_SEED: o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case ARGP_KEY_END:
 		if (o->far.baseline)
@@ -76,7 +74,27 @@ static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_far_ar
 
 static const struct argp argp = {options, parse, NULL, NULL, children};
 
-const struct argp_child far_options_child[] = {{&argp}, {0}};
+const struct argp_child far_read_child[] = {{&argp}, {0}};
+
+static const struct argp_option seed_options[] = {
+    {"seed", OPT_SEED, "N", 0, "seed of generated data (default 1)"},
+    {0},
+};
+
+static error_t parse_seed(int key, char *arg, struct argp_state *state)
+{
+	struct far_options *o = (struct far_options *)state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = o; return 0;
+	case OPT_SEED: o->seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp seed_argp = {seed_options, parse_seed, NULL, NULL, far_read_child};
+
+const struct argp_child far_options_child[] = {{&seed_argp}, {0}};
 
 /* ---- stores ---- */
 

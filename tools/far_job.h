@@ -32,6 +32,9 @@ struct far_options {
 /* The options of a machine and those above: the child of a subcommand's argp, with a struct far_options. */
 extern const struct argp_child far_options_child[];
 
+/* The same without --seed, for a job that generates no data. */
+extern const struct argp_child far_read_child[];
+
 /* far_options_init - what holds unless the command line says otherwise; o is all 0. */
 void far_options_init(struct far_options *o, const char *subcommand);
 

@@ -6,19 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	OPT_WHERE = 256,
-	OPT_SUM,
-	OPT_AVG,
-	OPT_MIN,
-	OPT_MAX,
-	OPT_COUNT,
-	OPT_GROUP,
-	OPT_MODE,
-	OPT_JSON,
-	OPT_VERIFY,
-	OPT_TRUST
-};
+enum { OPT_WHERE = 256, OPT_SUM, OPT_AVG, OPT_MIN, OPT_MAX, OPT_COUNT, OPT_GROUP, OPT_VERIFY, OPT_TRUST };
 
 static const struct argp_option options[] = {
     {"where", OPT_WHERE, "CONDITION", 0,
@@ -30,10 +18,6 @@ static const struct argp_option options[] = {
     {"count", OPT_COUNT, "LIST", 0, "how many values are not missing"},
     {"group-by", OPT_GROUP, "COLUMN", 0,
      "results for each value of a column too: strings, or exact values that are at most 65535 apart"},
-    {"mode", OPT_MODE, "MODE", 0,
-     "paged: through a cache; direct: loads from the store's memory (default paged)"},
-    {"json", OPT_JSON, "FILE", 0,
-     "write the report to FILE as JSON; - is standard output, and then no table is printed"},
     {"verify", OPT_VERIFY, NULL, 0, "compare every result with an evaluation row by row on the host"},
     {"trust", OPT_TRUST, NULL, 0, "do not read and check the whole file before the run"},
     {0},
@@ -96,23 +80,7 @@ static void check_together(struct query_options *o, const struct argp_state *sta
 {
 	if (!o->table)
 		argp_error(state, "no table given; give TABLE.gnt, see --help");
-	tool_far_refuse_tiles(&o->far, state);
-	if (o->far.baseline)
-		o->mode = GN_DIRECT;
-	if (o->mode == GN_DIRECT && o->far.store && !strcmp(o->far.store, "file"))
-		argp_error(
-		    state,
-		    "--mode direct needs --store host: threads cannot load from a file without a cache");
-}
-
-static void set_defaults(struct query_options *o)
-{
-	if (o->mode == GN_DIRECT)
-		o->far.store = "host";
-	else
-		tool_tuned_defaults("query", o->machine.name, &o->far.page_bytes, NULL, NULL);
-	if (!o->far.page_bytes)
-		o->far.page_bytes = 4096;
+	tool_far_refuse_tiles(&o->far.far, state);
 }
 
 static void take_once(const struct argp_state *state, const char **to, const char *option, const char *arg)
@@ -124,14 +92,10 @@ static void take_once(const struct argp_state *state, const char **to, const cha
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const modes[] = {"paged", "direct", NULL};
 	struct query_options *o = (struct query_options *)state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->machine;
-		state->child_inputs[1] = &o->far;
-		return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->far; return 0;
 	case OPT_WHERE: take_once(state, &o->where, "--where", arg); return 0;
 	case OPT_SUM: ask(o, state, GN_WANT_SUM, arg); return 0;
 	case OPT_AVG: ask(o, state, GN_WANT_AVG, arg); return 0;
@@ -139,21 +103,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_MAX: ask(o, state, GN_WANT_MAX, arg); return 0;
 	case OPT_COUNT: ask(o, state, GN_WANT_COUNT, arg); return 0;
 	case OPT_GROUP: take_once(state, &o->group_by, "--group-by", arg); return 0;
-	case OPT_MODE:
-		o->mode = tool_word(state, "--mode", arg, modes) ? GN_DIRECT : GN_PAGED;
-		o->far.said = "--mode";
-		return 0;
-	case OPT_JSON: o->json = arg; return 0;
-	case OPT_VERIFY: o->verify = true; return 0;
+	case OPT_VERIFY: o->far.verify = true; return 0;
 	case OPT_TRUST: o->trust = true; return 0;
 	case ARGP_KEY_ARG: tool_argument(state, &o->table, "table", arg); return 0;
 	case ARGP_KEY_END: check_together(o, state); return 0;
-	case ARGP_KEY_SUCCESS: set_defaults(o); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
-
-static const struct argp_child children[] = {{&tool_machine_argp}, {&tool_far_argp}, {0}};
 
 static const struct argp argp = {
     options,
@@ -166,7 +122,7 @@ static const struct argp argp = {
     "null and parentheses. Strings are in single quotes; a column that is no plain word is in double quotes. "
     "Missing values are as in SQL. Exact numbers stay exact, apart from / and avg, which give "
     "doubles.\n\nExit status: 0 success, 1 the run failed, 2 the command line is wrong.",
-    children,
+    far_read_child,
 };
 
 /* ---- the run ---- */
@@ -195,17 +151,17 @@ static uint64_t column_bytes(const struct query_job *j)
 
 static int open_cache(struct query_job *j, struct gn_error *e)
 {
-	const struct tool_far *far = &j->options->far;
+	const struct tool_far *far = &j->options->far.far;
 	const struct gn_cache_options c = tool_far_cache_options(far, column_bytes(j));
 
-	if (j->options->mode == GN_DIRECT)
+	if (j->options->far.mode == GN_DIRECT)
 		return 0;
 	return gn_cache_create(&j->cache, j->machine, &j->store, 1, &c, e);
 }
 
 static int open_arrays(struct query_job *j, struct gn_error *e)
 {
-	struct gn_array_options a = {j->options->mode, j->cache, j->store, 0, j->table.rows, 0};
+	struct gn_array_options a = {j->options->far.mode, j->cache, j->store, 0, j->table.rows, 0};
 	int rc = 0;
 
 	while (!rc && j->array_count < j->query.compiler.columns) {
@@ -222,14 +178,14 @@ static int open_arrays(struct query_job *j, struct gn_error *e)
 
 static int open_machine(struct query_job *j, struct gn_error *e)
 {
-	const struct query_options *o = j->options;
-	const char *scheme = o->far.store ? o->far.store : "file";
+	const struct far_options *o = &j->options->far;
+	const char *scheme = o->mode == GN_DIRECT ? "host" : o->far.store ? o->far.store : "file";
 	int rc = simt_open(&j->machine, &o->machine, e);
 	const double begin = tool_seconds();
 
 	if (!rc)
-		rc = tool_far_open(&j->store, j->machine, &o->far, "query", o->machine.name, scheme, o->table,
-		                   tool_far_file_query(&o->far), o->far.page_bytes, e);
+		rc = tool_far_open(&j->store, j->machine, &o->far, o->subcommand, o->machine.name, scheme,
+		                   j->options->table, tool_far_file_query(&o->far), o->far.page_bytes, e);
 	j->load_seconds = tool_seconds() - begin;
 	if (!rc)
 		rc = open_cache(j, e);
@@ -273,7 +229,7 @@ static int run(struct query_job *j, struct gn_error *e)
 		return rc;
 	describe(j);
 	j->verified = -1;
-	return j->options->verify ? verify(j, e) : 0;
+	return j->options->far.verify ? verify(j, e) : 0;
 }
 
 static void close_job(struct query_job *j)
@@ -293,17 +249,17 @@ static void close_job(struct query_job *j)
 /* Results are written only for a run that went well. */
 static int finish(const struct query_job *j, struct gn_error *e)
 {
-	const struct query_options *o = j->options;
+	const char *json = j->options->far.json;
 	json_t *root;
 
-	if (o->json) {
+	if (json) {
 		root = query_report_json(j, e);
 		if (!root)
 			return -GN_ENOMEM;
-		if (tool_write_json_digits(root, o->json, 17, e))
+		if (tool_write_json_digits(root, json, 17, e))
 			return e->code;
 	}
-	return tool_to_stdout(o->json) ? 0 : query_report_print(j, e);
+	return tool_to_stdout(json) ? 0 : query_report_print(j, e);
 }
 
 int tool_query(int argc, char **argv)
@@ -316,7 +272,7 @@ int tool_query(int argc, char **argv)
 
 	memset(&job, 0, sizeof job);
 	job.table.fd = -1;
-	o.machine.name = "cpu";
+	far_options_init(&o.far, "query");
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	job.options = &o;
 	job.progress = tool_bar_begin(&bar);

@@ -3,21 +3,17 @@
 #ifndef GN_TOOL_QUERY_JOB_H
 #define GN_TOOL_QUERY_JOB_H
 
-#include "far.h"
+#include "far_job.h"
 #include "query/query.h"
 
 enum { QUERY_AGGREGATES = 5, QUERY_TEXTS = 64 };
 
 struct query_options {
+	struct far_options far;
 	const char *table;
-	struct simt_options machine;
-	struct tool_far far;
-	enum gn_mode mode;
 	const char *where;
 	const char *group_by;
-	const char *json;
 	bool trust;
-	bool verify;
 	/* as they were given */
 	struct {
 		enum gn_aggregate what;

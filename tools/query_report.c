@@ -152,12 +152,12 @@ static int load_dictionary(const struct query_job *j, struct gn_dictionary *d, s
 
 static const char *mode_name(const struct query_job *j)
 {
-	return j->options->mode == GN_DIRECT ? "direct" : "paged";
+	return j->options->far.mode == GN_DIRECT ? "direct" : "paged";
 }
 
 static json_t *cache_json(const struct query_job *j)
 {
-	return j->cache ? tool_cache_json(&j->cache_info, j->options->far.policy) : json_null();
+	return j->cache ? tool_cache_json(&j->cache_info, j->options->far.far.policy) : json_null();
 }
 
 static json_t *counters_json(const struct query_job *j)
@@ -209,7 +209,7 @@ json_t *query_report_json(const struct query_job *j, struct gn_error *e)
 	                 "rows_matched", (json_int_t)j->result.rows, "results", all_json(j), "groups",
 	                 j->query.has_group ? groups_json(j, &d) : json_null());
 	root = tool_json_join(root, rest_json(j));
-	root = tool_json_join(root, tool_baseline_json(j->options->far.baseline, j->load_seconds));
+	root = tool_json_join(root, tool_baseline_json(j->options->far.far.baseline, j->load_seconds));
 	free(d.memory);
 	if (!root)
 		gn_error_set(e, -GN_ENOMEM, "the report cannot be made: out of memory");
@@ -268,7 +268,7 @@ static void print_traffic(const struct query_job *j)
 		       (double)j->cache_info.frame_bytes / mib);
 	printf("  path                 %s (%u processors, warps of %u), %s, %s\n", j->info.name,
 	       j->info.processors, j->info.warp_width, mode_name(j), gn_store_path(j->store));
-	tool_baseline_print(j->options->far.baseline, j->load_seconds, stdout);
+	tool_baseline_print(j->options->far.far.baseline, j->load_seconds, stdout);
 	if (j->verified >= 0)
 		printf("  verified             every result is that of the rows one by one on the host\n");
 }
