@@ -33,7 +33,6 @@ struct bfs_options {
 struct bfs_run {
 	const struct bfs_options *options;
 	enum gn_bfs_algorithm algorithm;
-	struct gn_bfs_result *result; /* of each search */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -108,7 +107,7 @@ static int choose_algorithm(const struct graph_job *j, struct bfs_run *run, stru
 static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
 	struct bfs_run *run = (struct bfs_run *)user;
-	struct gn_bfs_result *result = &run->result[s->number];
+	struct gn_bfs_result *result = (struct gn_bfs_result *)s->result;
 	struct gn_bfs_options how;
 	int rc = choose_algorithm(j, run, e);
 
@@ -128,15 +127,16 @@ static int search(void *user, struct graph_job *j, struct graph_search *s, struc
 
 static json_t *members(const void *user, const struct graph_search *s)
 {
-	const struct gn_bfs_result *result = &((const struct bfs_run *)user)->result[s->number];
+	const struct gn_bfs_result *result = (const struct gn_bfs_result *)s->result;
 
+	(void)user;
 	return json_pack("{s:I, s:I, s:i, s:o}", "source", (json_int_t)s->source, "reached",
 	                 (json_int_t)s->reached, "levels", (int)result->levels, "directions",
 	                 graph_steps_phases(&s->steps));
 }
 
 static const struct graph_steps_kind steps = {true, true, NULL, NULL};
-static const struct graph_search_kind kind = {search, verify, members, &steps};
+static const struct graph_search_kind kind = {search, verify, members, &steps, sizeof(struct gn_bfs_result)};
 
 static json_t *report_json(const void *user, const struct graph_report *r)
 {
@@ -153,7 +153,7 @@ static json_t *report_json(const void *user, const struct graph_report *r)
 static void print_search(const struct graph_search *s, const struct bfs_run *run)
 {
 	printf("  reached              %llu vertices in %u levels from %u\n", (unsigned long long)s->reached,
-	       run->result[s->number].levels, s->source);
+	       ((const struct gn_bfs_result *)s->result)->levels, s->source);
 	printf("  algorithm            %s: ", algorithms[run->algorithm]);
 	graph_steps_print_phases(&s->steps, stdout);
 	printf("\n");
@@ -173,23 +173,12 @@ static void print_table(const void *user, const struct graph_report *r)
 		printf("  algorithm            %s\n", algorithms[run->algorithm]);
 }
 
-static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)
-{
-	struct graph_searches *all = (struct graph_searches *)user;
-	struct bfs_run *run = (struct bfs_run *)all->user;
-	const uint32_t count = graph_search_count(all->options);
-
-	run->result = (struct gn_bfs_result *)calloc(count, sizeof *run->result);
-	return run->result ? graph_searches_run(all, job, report, e)
-	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
-}
-
 static const struct graph_command command = {
     "Breadth-first search",
     "every depth verified",
     "edges that were read, offsets of the vertices that were reached",
     "every depth equals the reference search",
-    run,
+    graph_searches_run,
     NULL,
     report_json,
     print_table};
@@ -197,16 +186,12 @@ static const struct graph_command command = {
 int tool_bfs(int argc, char **argv)
 {
 	struct bfs_options o = {0};
-	struct bfs_run run = {&o, GN_BFS_TOP_DOWN, NULL};
-	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
-	int status;
+	struct bfs_run run = {&o, GN_BFS_TOP_DOWN};
+	struct graph_searches all = {&o.search, &kind, &run};
 
 	o.algorithm = -1;
 	graph_search_options_init(&o.search, "bfs");
 	o.search.graph.state.vertex_bytes = GN_BFS_STATE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = graph_command_run(&command, &o.search.graph, &all);
-	free(run.result);
-	graph_searches_free(&all);
-	return status;
+	return graph_searches_command(&command, &all);
 }

@@ -24,7 +24,7 @@ void graph_search_options_init(struct graph_search_options *o, const char *subco
 	o->seed = 1;
 }
 
-uint32_t graph_search_count(const struct graph_search_options *o)
+static uint32_t search_count(const struct graph_search_options *o)
 {
 	return o->sources ? o->sources : 1;
 }
@@ -86,13 +86,15 @@ static int find_sources(struct graph_searches *all, const struct graph_input *in
 
 	if (rc)
 		return rc;
-	all->search = (struct graph_search *)calloc(graph_search_count(o), sizeof *all->search);
-	if (!all->search)
-		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", graph_search_count(o));
-	all->count = graph_search_count(o);
+	all->search = (struct graph_search *)calloc(search_count(o), sizeof *all->search);
+	all->results = calloc(search_count(o), all->kind->result_bytes);
+	if (!all->search || !all->results)
+		return gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", search_count(o));
+	all->count = search_count(o);
 	for (uint32_t k = 0; k < all->count; k++) {
 		all->search[k].number = k;
 		all->search[k].source = source[k];
+		all->search[k].result = (char *)all->results + k * all->kind->result_bytes;
 	}
 	return 0;
 }
@@ -141,9 +143,9 @@ static void sum_up(const struct graph_searches *all, struct graph_report *r)
 	r->searches = all->options->sources ? all : NULL;
 }
 
-int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct graph_report *r,
-                       struct gn_error *e)
+int graph_searches_run(void *user, struct graph_job *j, struct graph_report *r, struct gn_error *e)
 {
+	struct graph_searches *all = (struct graph_searches *)user;
 	int rc = find_sources(all, &j->input, e);
 
 	for (uint32_t k = 0; k < all->count && !rc; k++)
@@ -154,11 +156,15 @@ int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct g
 	return 0;
 }
 
-void graph_searches_free(struct graph_searches *all)
+int graph_searches_command(const struct graph_command *c, struct graph_searches *all)
 {
+	const int status = graph_command_run(c, &all->options->graph, all);
+
 	for (uint32_t k = 0; k < all->count; k++)
 		graph_steps_free(&all->search[k].steps);
 	free(all->search);
+	free(all->results);
+	return status;
 }
 
 /* ---- numbers ---- */

@@ -34,6 +34,7 @@ void graph_search_options_init(struct graph_search_options *o, const char *subco
 struct graph_search {
 	uint32_t number; /* from 0 */
 	uint32_t source;
+	void *result; /* result_bytes of the kind, zero at first */
 	/* The job sets these. */
 	double seconds;
 	uint64_t reached;      /* vertices */
@@ -55,6 +56,7 @@ struct graph_search_kind {
 	/* What the report says of this search alone, beginning with its source. */
 	json_t *(*members)(const void *user, const struct graph_search *s);
 	const struct graph_steps_kind *steps;
+	size_t result_bytes; /* of what a search keeps for the report */
 };
 
 struct graph_searches {
@@ -62,20 +64,22 @@ struct graph_searches {
 	const struct graph_search_kind *kind;
 	void *user;                  /* for kind */
 	struct graph_search *search; /* [count] */
+	void *results;               /* of all searches */
 	uint32_t count;
 };
 
-/* graph_search_count - how many searches the command line asks for. */
-uint32_t graph_search_count(const struct graph_search_options *o);
-
 /*
  * graph_searches_run - find the sources, search from each, verify each if that was asked for, and fill the
- * report: its seconds are the mean, its other numbers the sums.
- * @all  the first three members are set; graph_searches_free in any case
+ * report: its seconds are the mean, its other numbers the sums. It is the run of a struct graph_command.
+ * @all  a struct graph_searches
  */
-int graph_searches_run(struct graph_searches *all, struct graph_job *j, struct graph_report *r,
-                       struct gn_error *e);
-void graph_searches_free(struct graph_searches *all);
+int graph_searches_run(void *all, struct graph_job *j, struct graph_report *r, struct gn_error *e);
+
+/*
+ * graph_searches_command - graph_command_run for searches; they are freed.
+ * @all  the first three members are set
+ */
+int graph_searches_command(const struct graph_command *c, struct graph_searches *all);
 
 /* graph_searches_seconds - the time of all searches together; at least one has ended. */
 double graph_searches_seconds(const struct graph_searches *all);

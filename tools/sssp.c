@@ -35,12 +35,6 @@ struct sssp_options {
 	struct gn_sssp_options how; /* but for the source */
 };
 
-/* The results of all searches, and how they are made. */
-struct sssp_run {
-	const struct sssp_options *options;
-	struct gn_sssp_result *result; /* of each search */
-};
-
 static double number(const struct argp_state *state, const char *text)
 {
 	char *end;
@@ -84,7 +78,7 @@ static const struct argp argp = {
 
 static int verify(void *user, struct graph_job *j, uint32_t source, struct gn_error *e)
 {
-	const struct gn_sssp_options *how = &((const struct sssp_run *)user)->options->how;
+	const struct gn_sssp_options *how = &((const struct sssp_options *)user)->how;
 	const uint64_t vertices = j->input.vertices;
 	const struct gn_graph *g = &j->input.graph;
 	void *want;
@@ -109,9 +103,8 @@ static uint64_t needed_bytes(const struct graph_job *j, const struct gn_sssp_res
 
 static int search(void *user, struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
-	const struct sssp_run *run = (const struct sssp_run *)user;
-	struct gn_sssp_result *result = &run->result[s->number];
-	struct gn_sssp_options how = run->options->how;
+	struct gn_sssp_result *result = (struct gn_sssp_result *)s->result;
+	struct gn_sssp_options how = ((const struct sssp_options *)user)->how;
 	int rc;
 
 	how.source = s->source;
@@ -133,8 +126,9 @@ static const char *weights_name(const struct graph_report *r)
 
 static json_t *members(const void *user, const struct graph_search *s)
 {
-	const struct gn_sssp_result *result = &((const struct sssp_run *)user)->result[s->number];
+	const struct gn_sssp_result *result = (const struct gn_sssp_result *)s->result;
 
+	(void)user;
 	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:f}", "source", (json_int_t)s->source, "delta",
 	                 result->delta, "reached", (json_int_t)result->reached, "buckets",
 	                 (json_int_t)result->buckets, "launches", (json_int_t)result->launches, "farthest",
@@ -142,7 +136,7 @@ static json_t *members(const void *user, const struct graph_search *s)
 }
 
 static const struct graph_steps_kind steps = {false, false, NULL, "border"};
-static const struct graph_search_kind kind = {search, verify, members, &steps};
+static const struct graph_search_kind kind = {search, verify, members, &steps, sizeof(struct gn_sssp_result)};
 
 static json_t *report_json(const void *user, const struct graph_report *r)
 {
@@ -153,9 +147,10 @@ static json_t *report_json(const void *user, const struct graph_report *r)
 	return graph_searches_join(root, (const struct graph_searches *)user, r);
 }
 
-static void print_search(const struct graph_report *r, const struct graph_search *s,
-                         const struct gn_sssp_result *result)
+static void print_search(const struct graph_report *r, const struct graph_search *s)
 {
+	const struct gn_sssp_result *result = (const struct gn_sssp_result *)s->result;
+
 	printf("  reached              %llu of %llu vertices from %u, the farthest at %.9g\n",
 	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, s->source,
 	       result->farthest);
@@ -168,31 +163,20 @@ static void print_search(const struct graph_report *r, const struct graph_search
 static void print_table(const void *user, const struct graph_report *r)
 {
 	const struct graph_searches *all = (const struct graph_searches *)user;
-	const struct gn_sssp_result *result = ((const struct sssp_run *)all->user)->result;
+	const struct gn_sssp_result *first = (const struct gn_sssp_result *)all->search->result;
 
 	if (!r->searches || r->options->steps)
 		for (uint32_t k = 0; k < all->count; k++)
-			print_search(r, &all->search[k], &result[k]);
+			print_search(r, &all->search[k]);
 	else
-		printf("  delta                %.9g (weights: %s)\n", result->delta, weights_name(r));
-}
-
-static int run(void *user, struct graph_job *job, struct graph_report *report, struct gn_error *e)
-{
-	struct graph_searches *all = (struct graph_searches *)user;
-	struct sssp_run *run = (struct sssp_run *)all->user;
-	const uint32_t count = graph_search_count(all->options);
-
-	run->result = (struct gn_sssp_result *)calloc(count, sizeof *run->result);
-	return run->result ? graph_searches_run(all, job, report, e)
-	                   : gn_error_set(e, -GN_ENOMEM, "out of memory for %u searches", count);
+		printf("  delta                %.9g (weights: %s)\n", first->delta, weights_name(r));
 }
 
 static const struct graph_command command = {"Shortest paths",
                                              "every length verified",
                                              "lists and weights of the reached vertices, once",
                                              "every length equals the reference's",
-                                             run,
+                                             graph_searches_run,
                                              NULL,
                                              report_json,
                                              print_table};
@@ -200,9 +184,7 @@ static const struct graph_command command = {"Shortest paths",
 int tool_sssp(int argc, char **argv)
 {
 	struct sssp_options o = {0};
-	struct sssp_run run = {&o, NULL};
-	struct graph_searches all = {&o.search, &kind, &run, NULL, 0};
-	int status;
+	struct graph_searches all = {&o.search, &kind, &o};
 
 	if (tool_net_asked(argc, argv))
 		return tool_sssp_net(argc, argv);
@@ -211,8 +193,5 @@ int tool_sssp(int argc, char **argv)
 	o.search.graph.weights = true;
 	o.how.most = 255;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = graph_command_run(&command, &o.search.graph, &all);
-	free(run.result);
-	graph_searches_free(&all);
-	return status;
+	return graph_searches_command(&command, &all);
 }
