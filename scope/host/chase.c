@@ -77,23 +77,17 @@ static int chase_open(const struct scope_cell *cell, const struct scope_machine 
 static const struct scope_functions functions = {sizeof(struct chase), chase_plan,   chase_open,
                                                  chase_sample,         chase_verify, chase_close};
 
+#define ROW(name, summary, pages, nodes)                                                                \
+	{                                                                                               \
+		{name, summary, NULL, "none", NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions}, \
+		    SCOPE_PAGES_##pages, nodes                                                          \
+	}
+
 static const struct chase_row rows[] = {
-    {{"memory/latency", "a load that depends on the one before, lines in shuffled order", NULL, "none", NULL,
-      NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
-     SCOPE_PAGES_SMALL,
-     false},
-    {{"memory/latency-transparent-huge", "the same in transparent huge pages", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
-     SCOPE_PAGES_TRANSPARENT,
-     false},
-    {{"memory/latency-huge", "the same in reserved huge pages", NULL, "none", NULL, NULL, SCOPE_LATENCY,
-      SCOPE_HOST_CLOCK, &functions},
-     SCOPE_PAGES_HUGE,
-     false},
-    {{"memory/latency-nodes", "the same on a NUMA node, by a thread of another", NULL, "none", NULL, NULL,
-      SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
-     SCOPE_PAGES_SMALL,
-     true},
+    ROW("memory/latency", "a load that depends on the one before, lines in shuffled order", SMALL, false),
+    ROW("memory/latency-transparent-huge", "the same in transparent huge pages", TRANSPARENT, false),
+    ROW("memory/latency-huge", "the same in reserved huge pages", HUGE, false),
+    ROW("memory/latency-nodes", "the same on a NUMA node, by a thread of another", SMALL, true),
 };
 
 const struct scope_row_table scope_chase_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

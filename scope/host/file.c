@@ -231,37 +231,23 @@ static int file_open(const struct scope_cell *c, const struct scope_machine *m, 
 static const struct scope_functions functions = {sizeof(struct file), file_plan,   file_open,
                                                  file_sample,         file_verify, file_close};
 
+#define ROW(name, summary, limit, way, direct, cold)                                                       \
+	{                                                                                                  \
+		{name, summary, NULL, "none", limit, NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions}, \
+		    way, direct, cold                                                                      \
+	}
+
 static const struct file_row rows[] = {
-    {{"file/pread", "pread at random places, from the page cache", NULL, "none", "memory", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
-     PREAD,
-     false,
-     false},
-    {{"file/pread-direct", "pread at random places, O_DIRECT", NULL, "none", "disk", NULL, SCOPE_BANDWIDTH,
-      SCOPE_HOST_CLOCK, &functions},
-     PREAD,
-     true,
-     false},
-    {{"file/mmap", "memcpy from a mapping at random places, from the page cache", NULL, "none", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
-     MMAP,
-     false,
-     false},
-    {{"file/mmap-cold", "memcpy from a mapping at random places, no page in memory", NULL, "none", "disk",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
-     MMAP,
-     false,
-     true},
-    {{"file/uring", "io_uring at random places, from the page cache, so many at once", NULL, "none", "memory",
-      NULL, SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
-     URING,
-     false,
-     false},
-    {{"file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", NULL, "none", "disk", NULL,
-      SCOPE_BANDWIDTH, SCOPE_HOST_CLOCK, &functions},
-     URING,
-     true,
-     false},
+    ROW("file/pread", "pread at random places, from the page cache", "memory", PREAD, false, false),
+    ROW("file/pread-direct", "pread at random places, O_DIRECT", "disk", PREAD, true, false),
+    ROW("file/mmap", "memcpy from a mapping at random places, from the page cache", "memory", MMAP, false,
+        false),
+    ROW("file/mmap-cold", "memcpy from a mapping at random places, no page in memory", "disk", MMAP, false,
+        true),
+    ROW("file/uring", "io_uring at random places, from the page cache, so many at once", "memory", URING,
+        false, false),
+    ROW("file/uring-direct", "io_uring at random places, O_DIRECT, so many at once", "disk", URING, true,
+        false),
 };
 
 const struct scope_row_table scope_file_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

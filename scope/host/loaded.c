@@ -181,14 +181,9 @@ static int loaded_open(const struct scope_cell *c, const struct scope_machine *m
 static const struct scope_functions functions = {sizeof(struct loaded), loaded_plan,   loaded_open,
                                                  loaded_sample,         loaded_verify, loaded_close};
 
-static const struct scope_row row = {"memory/latency-loaded",
-                                     "the same while other threads read, with pauses between their 16 KiB",
-                                     NULL,
-                                     "none",
-                                     "memory",
-                                     "load_bytes_per_second",
-                                     SCOPE_LATENCY,
-                                     SCOPE_HOST_CLOCK,
-                                     &functions};
+static const struct scope_row rows[] = {
+    {"memory/latency-loaded", "the same while other threads read, with pauses between their 16 KiB", NULL,
+     "none", "memory", "load_bytes_per_second", SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
+};
 
-const struct scope_row_table scope_loaded_rows = {&row, sizeof row, 1};
+const struct scope_row_table scope_loaded_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};

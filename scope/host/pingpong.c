@@ -101,14 +101,9 @@ static int pingpong_open(const struct scope_cell *c, const struct scope_machine 
 static const struct scope_functions functions = {sizeof(struct pingpong), pingpong_plan,   pingpong_open,
                                                  pingpong_sample,         pingpong_verify, pingpong_close};
 
-static const struct scope_row row = {"cores/ping-pong",
-                                     "two threads write one line in turn; a round trip, two hand-overs",
-                                     NULL,
-                                     "none",
-                                     NULL,
-                                     NULL,
-                                     SCOPE_LATENCY,
-                                     SCOPE_HOST_CLOCK,
-                                     &functions};
+static const struct scope_row rows[] = {
+    {"cores/ping-pong", "two threads write one line in turn; a round trip, two hand-overs", NULL, "none",
+     NULL, NULL, SCOPE_LATENCY, SCOPE_HOST_CLOCK, &functions},
+};
 
-const struct scope_row_table scope_pingpong_rows = {&row, sizeof row, 1};
+const struct scope_row_table scope_pingpong_rows = {rows, sizeof *rows, sizeof rows / sizeof *rows};
