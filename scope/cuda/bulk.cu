@@ -90,13 +90,7 @@ __global__ void __launch_bounds__(THREADS) write_local(ulonglong2 *to, uint64_t 
 
 int scope_bulk_load(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)copy_bulk, (const void *)read_local,
-	                           (const void *)write_local};
-	int rc = 0;
-
-	for (const void *k : all)
-		rc = rc ? rc : scope_cuda_load(k, e);
-	return rc;
+	return scope_cuda_load(e, copy_bulk, read_local, write_local);
 }
 
 int scope_bulk_copy(void *to, const void *from, uint64_t bytes, uint32_t processors, cudaStream_t s,

@@ -229,9 +229,7 @@ int open_all(struct call *x, uint32_t gpu, struct gn_error *e)
 	rc = rc ? rc : scope_lanes_add(&x->lanes, gpu, e);
 	rc = rc ? rc : scope_cuda_check(cudaMalloc((void **)&x->count, 8), "counter", e);
 	rc = rc ? rc : scope_cuda_check(cudaMemset(x->count, 0, 8), "counter", e);
-	rc = rc ? rc : scope_cuda_load((const void *)kernel<8>, e);
-	rc = rc ? rc : scope_cuda_load((const void *)kernel<512>, e);
-	rc = rc ? rc : scope_cuda_load((const void *)kernel<MOST_BYTES>, e);
+	rc = rc ? rc : scope_cuda_load(e, kernel<8>, kernel<512>, kernel<MOST_BYTES>);
 	rc = rc || x->row->call != COPY ? rc : open_copy(x, gpu, e);
 	return rc || !graph ? rc : capture(x, e);
 }

@@ -310,8 +310,7 @@ int open_parts(struct managed *x, const struct scope_cell *c, struct gn_error *e
 	rc = rc || !x->row->both ? rc : add_part(x, to, from, e);
 	for (uint32_t k = 0; k < x->lanes.count && !rc; k++) {
 		rc = scope_cuda_use(x->lanes.lane[k].gpu, e);
-		rc = rc ? rc : scope_cuda_load((const void *)touch_pages, e);
-		rc = rc ? rc : scope_cuda_load((const void *)restore_pages, e);
+		rc = rc ? rc : scope_cuda_load(e, touch_pages, restore_pages);
 	}
 	return rc;
 }

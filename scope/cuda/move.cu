@@ -85,17 +85,7 @@ int access_from(uint32_t from, uint32_t to, bool on, struct gn_error *e)
 
 int scope_move_load(struct gn_error *e)
 {
-	const void *const all[] = {(const void *)read_all<uint32_t>,
-	                           (const void *)read_all<uint4>,
-	                           (const void *)expect,
-	                           (const void *)write_4,
-	                           (const void *)write_16,
-	                           (const void *)copy_16};
-	int rc = 0;
-
-	for (const void *k : all)
-		rc = rc ? rc : scope_cuda_load(k, e);
-	return rc;
+	return scope_cuda_load(e, read_all<uint32_t>, read_all<uint4>, expect, write_4, write_16, copy_16);
 }
 
 int scope_move_copy(void *to, const void *from, uint64_t bytes, uint32_t processors, cudaStream_t s,

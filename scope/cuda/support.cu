@@ -149,13 +149,6 @@ int scope_cuda_use(uint32_t gpu, struct gn_error *e)
 	return 0;
 }
 
-int scope_cuda_load(const void *kernel, struct gn_error *e)
-{
-	cudaFuncAttributes a;
-
-	return scope_cuda_check(cudaFuncGetAttributes(&a, kernel), "load a kernel", e);
-}
-
 int scope_lanes_open(struct scope_lanes *l, struct gn_error *e)
 {
 	const size_t bytes = (WORD_OVER + SCOPE_MOST_LANES * WORD_STRIDE) * sizeof(uint32_t);
@@ -177,8 +170,7 @@ int scope_lanes_add(struct scope_lanes *l, uint32_t gpu, struct gn_error *e)
 
 	if (l->count == SCOPE_MOST_LANES)
 		return gn_error_set(e, -GN_EINVAL, "more than %d lanes are not possible", SCOPE_MOST_LANES);
-	if ((rc = scope_cuda_use(gpu, e)) || (rc = scope_cuda_load((const void *)gate, e)) ||
-	    (rc = scope_cuda_load((const void *)over, e)) ||
+	if ((rc = scope_cuda_use(gpu, e)) || (rc = scope_cuda_load(e, gate, over)) ||
 	    (rc = scope_cuda_check(cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking), "stream",
 	                           e)))
 		return rc;

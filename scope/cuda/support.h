@@ -49,10 +49,17 @@ int scope_cuda_launched(const char *what, struct gn_error *e);
 int scope_cuda_use(uint32_t gpu, struct gn_error *e);
 
 /*
- * scope_cuda_load - put a kernel on the current GPU. Loading one waits for the GPU, so it must be there
+ * scope_cuda_load - put kernels on the current GPU. Loading one waits for the GPU, so it must be there
  * before a gate is shut: every row does this in open, for every kernel it times.
  */
-int scope_cuda_load(const void *kernel, struct gn_error *e);
+template <typename... kernel> int scope_cuda_load(struct gn_error *e, kernel *...of)
+{
+	cudaFuncAttributes a;
+	int rc = 0;
+
+	((rc = rc ? rc : scope_cuda_check(cudaFuncGetAttributes(&a, of), "load a kernel", e)), ...);
+	return rc;
+}
 
 /* ---- lanes ---- */
 

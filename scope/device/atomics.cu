@@ -85,17 +85,6 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 	return rc ? rc : scope_device_spans(row, m, p, 4 << 20, 4ull << 30, quick, NULL);
 }
 
-int load_kernels(struct gn_error *e)
-{
-	const void *const all[] = {(const void *)add<true>, (const void *)add<false>,
-	                           (const void *)add_and_wait<true>, (const void *)add_and_wait<false>};
-	int rc = 0;
-
-	for (unsigned k = 0; k < 4 && !rc; k++)
-		rc = scope_cuda_load(all[k], e);
-	return rc;
-}
-
 int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
 	struct counters *t = (struct counters *)state;
@@ -105,7 +94,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	t->waits = strstr(c->row->name, "latency") != NULL;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	if ((rc = scope_bench_open(&t->bench, c, m, t->bytes < 4096 ? 4096 : t->bytes, e)) ||
-	    (rc = load_kernels(e)) ||
+	    (rc = scope_cuda_load(e, add<true>, add<false>, add_and_wait<true>, add_and_wait<false>)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->sum, sizeof *t->sum), "a sum", e)))
 		return rc;
 	zero<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(

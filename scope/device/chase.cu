@@ -101,13 +101,9 @@ int plan(const struct scope_row *row, const struct scope_machine *m, struct scop
 
 int fill(struct chase *t, struct gn_error *e)
 {
-	int rc;
+	const int rc = scope_bench_link(&t->bench, t->bench.memory.at, t->bits, e);
 
-	if ((rc = scope_bench_link(&t->bench, t->bench.memory.at, t->bits, e)) ||
-	    (rc = scope_cuda_load((const void *)walk<true>, e)) ||
-	    (rc = scope_cuda_load((const void *)walk_bulk, e)))
-		return rc;
-	return scope_cuda_load((const void *)walk<false>, e);
+	return rc ? rc : scope_cuda_load(e, walk<true>, walk<false>, walk_bulk);
 }
 
 int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)

@@ -135,7 +135,7 @@ int fill(struct loaded *t, uint64_t bytes, struct gn_error *e)
 	t->job.chunks = bytes / 2 / CHUNK;
 	t->job.out = t->bench.word;
 	if ((rc = scope_bench_link(&t->bench, t->job.walk, t->job.bits, e)) ||
-	    (rc = scope_cuda_load((const void *)walk_and_stream, e)))
+	    (rc = scope_cuda_load(e, walk_and_stream)))
 		return rc;
 	return scope_gpu_fill(t->bench.gpu, t->job.stream, bytes / 2, scope_device_seed, e);
 }

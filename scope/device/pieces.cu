@@ -159,7 +159,7 @@ int shape(struct pieces *t, struct gn_error *e)
 		blocks = SHARED / (t->shared + 1024) < 16 ? SHARED / (t->shared + 1024) : 16;
 	t->blocks = blocks * t->bench.processors;
 	if (!t->bulk)
-		return scope_cuda_load((const void *)copy_warp, e);
+		return scope_cuda_load(e, copy_warp);
 	return scope_cuda_check(
 	    cudaFuncSetAttribute(copy_bulk, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)t->shared),
 	    "shared memory", e);

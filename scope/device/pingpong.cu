@@ -70,8 +70,7 @@ int open_words(struct game *t, struct gn_error *e)
 	if ((rc = scope_lanes_add(&t->bench.lanes, other, e)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->theirs, 4096), "words", e)) ||
 	    (rc = scope_cuda_check(cudaMemset(t->theirs, 0, 4096), "words", e)) ||
-	    (rc = scope_cuda_load((const void *)play, e)) ||
-	    (rc = scope_cuda_check(cudaDeviceSynchronize(), "words", e)))
+	    (rc = scope_cuda_load(e, play)) || (rc = scope_cuda_check(cudaDeviceSynchronize(), "words", e)))
 		return rc;
 	if (t->place == SCOPE_AT_PEER &&
 	    cudaDeviceEnablePeerAccess((int)t->bench.gpu, 0) == cudaErrorPeerAccessAlreadyEnabled)
@@ -89,7 +88,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	int rc;
 
 	t->place = scope_place_of(c->row);
-	if ((rc = scope_bench_open(&t->bench, c, m, 0, e)) || (rc = scope_cuda_load((const void *)play, e)))
+	if ((rc = scope_bench_open(&t->bench, c, m, 0, e)) || (rc = scope_cuda_load(e, play)))
 		return rc;
 	return open_words(t, e);
 }

@@ -148,17 +148,6 @@ uint32_t blocks_of(const struct places *t)
 	return t->bench.processors * BLOCKS_A_PROCESSOR;
 }
 
-int load_kernels(struct gn_error *e)
-{
-	const void *const all[] = {(const void *)read_words<true>, (const void *)read_words<false>,
-	                           (const void *)write_words};
-	int rc = 0;
-
-	for (unsigned k = 0; k < 3 && !rc; k++)
-		rc = scope_cuda_load(all[k], e);
-	return rc;
-}
-
 int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
 	struct places *t = (struct places *)state;
@@ -168,7 +157,8 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	t->writes = is_write(c->row);
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	t->bits = scope_bits(bytes / 4);
-	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)) || (rc = load_kernels(e)) ||
+	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)) ||
+	    (rc = scope_cuda_load(e, read_words<true>, read_words<false>, write_words)) ||
 	    (rc = scope_cuda_check(cudaMalloc((void **)&t->sum, sizeof *t->sum), "a sum", e)))
 		return rc;
 	return scope_gpu_fill(t->bench.gpu, t->bench.memory.at, bytes, scope_device_seed, e);

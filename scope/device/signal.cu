@@ -88,7 +88,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 		if (!strncmp(c->row->name, way_names[k], strlen(way_names[k])))
 			t->way = (enum way)k;
 	rc = scope_bench_open(&t->bench, c, m, 4096, e);
-	return rc ? rc : scope_cuda_load((const void *)kernel_of(t->way), e);
+	return rc ? rc : scope_cuda_load(e, kernel_of(t->way));
 }
 
 int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_error *e)
