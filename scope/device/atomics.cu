@@ -15,10 +15,9 @@ namespace {
 enum { BLOCK = 512, BLOCKS_A_PROCESSOR = 2, LEAST_WAITS = 2048 };
 
 struct counters {
-	struct scope_bench bench;
+	struct scope_bench bench; /* first */
 	uint64_t bytes, seed, done;
 	bool waits, local;
-	unsigned long long *sum; /* in the GPU's memory */
 };
 
 template <bool local>
@@ -94,8 +93,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	t->waits = strstr(c->row->name, "latency") != NULL;
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	if ((rc = scope_bench_open(&t->bench, c, m, t->bytes < 4096 ? 4096 : t->bytes, e)) ||
-	    (rc = scope_cuda_load(e, add<true>, add<false>, add_and_wait<true>, add_and_wait<false>)) ||
-	    (rc = scope_cuda_check(cudaMalloc((void **)&t->sum, sizeof *t->sum), "a sum", e)))
+	    (rc = scope_cuda_load(e, add<true>, add<false>, add_and_wait<true>, add_and_wait<false>)))
 		return rc;
 	zero<<<t->bench.processors, 256, 0, scope_bench_stream(&t->bench)>>>(
 	    (uint64_t *)(void *)t->bench.memory.at, t->bytes / 8);
@@ -149,33 +147,22 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 int verify(void *state, struct gn_error *e)
 {
 	struct counters *t = (struct counters *)state;
-	cudaStream_t stream = scope_bench_stream(&t->bench);
 	unsigned long long sum = 0;
 	int rc;
 
-	if ((rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
+	if ((rc = scope_bench_zero(&t->bench, e)))
 		return rc;
-	add_up<<<t->bench.processors * 4, 256, 0, stream>>>(
-	    (const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->sum);
-	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||
-	    (rc = scope_cuda_check(cudaMemcpy(&sum, t->sum, sizeof sum, cudaMemcpyDeviceToHost), "a sum", e)))
+	add_up<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(
+	    (const uint64_t *)(const void *)t->bench.memory.at, t->bytes / 8, t->bench.sum);
+	if ((rc = scope_bench_take(&t->bench, &sum, e)))
 		return rc;
 	return sum == t->done ? 0
 	                      : gn_error_set(e, -GN_EIO, "the sum of the words is %llu, but must be %llu",
 	                                     sum, (unsigned long long)t->done);
 }
 
-void close_cell(void *state)
-{
-	struct counters *t = (struct counters *)state;
-
-	scope_bench_close(&t->bench);
-	if (t->sum)
-		(void)cudaFree(t->sum);
-}
-
-const struct scope_functions functions = {
-    sizeof(struct counters), plan, open_cell, sample, verify, close_cell};
+const struct scope_functions functions = {sizeof(struct counters), plan, open_cell, sample, verify,
+                                          scope_bench_close};
 
 const struct scope_row rows[] = {
     {"atomic/rate-device", "additions to random words of 8 bytes of the GPU's memory, by the whole GPU", NULL,

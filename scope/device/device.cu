@@ -170,7 +170,8 @@ int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const st
 	if ((rc = scope_lanes_open(&b->lanes, e)) || (rc = scope_lanes_add(&b->lanes, b->gpu, e)) ||
 	    (rc = scope_cuda_check(cudaHostAlloc((void **)&b->word, SCOPE_BENCH_WORDS * sizeof *b->word,
 	                                         cudaHostAllocPortable | cudaHostAllocMapped),
-	                           "words", e)))
+	                           "words", e)) ||
+	    (rc = scope_cuda_check(cudaMalloc((void **)&b->sum, sizeof *b->sum), "a sum", e)))
 		return rc;
 	memset(b->word, 0, SCOPE_BENCH_WORDS * sizeof *b->word);
 	if (place == SCOPE_AT_PEER && (rc = allow_peer(b, e)))
@@ -178,14 +179,18 @@ int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const st
 	return bytes ? open_memory(b, place, bytes, e) : 0;
 }
 
-void scope_bench_close(struct scope_bench *b)
+void scope_bench_close(void *state)
 {
+	struct scope_bench *b = (struct scope_bench *)state;
+
 	scope_lanes_close(&b->lanes);
 	scope_memory_close(&b->memory);
 	if (b->reached && cudaSetDevice((int)b->gpu) == cudaSuccess)
 		(void)cudaDeviceDisablePeerAccess((int)b->peer);
 	if (b->word)
 		(void)cudaFreeHost(b->word);
+	if (b->sum)
+		(void)cudaFree(b->sum);
 	(void)cudaGetLastError();
 }
 
@@ -194,6 +199,21 @@ int scope_bench_wait(struct scope_bench *b, const char *what, struct gn_error *e
 	int rc = scope_cuda_launched(what, e);
 
 	return rc ? rc : scope_cuda_check(cudaStreamSynchronize(scope_bench_stream(b)), what, e);
+}
+
+int scope_bench_zero(struct scope_bench *b, struct gn_error *e)
+{
+	return scope_cuda_check(cudaMemsetAsync(b->sum, 0, sizeof *b->sum, scope_bench_stream(b)), "a sum",
+	                        e);
+}
+
+int scope_bench_take(struct scope_bench *b, unsigned long long *sum, struct gn_error *e)
+{
+	int rc = scope_bench_wait(b, "checking", e);
+
+	return rc ? rc
+	          : scope_cuda_check(cudaMemcpy(sum, b->sum, sizeof *sum, cudaMemcpyDeviceToHost), "a sum",
+	                             e);
 }
 
 int scope_bench_hold(struct scope_bench *b, struct gn_error *e)

@@ -48,7 +48,8 @@ int scope_device_spans(const struct scope_row *row, const struct scope_machine *
 struct scope_bench {
 	struct scope_lanes lanes; /* one, of the GPU that runs the kernel */
 	struct scope_memory memory;
-	uint64_t *word; /* WORDS of them, pinned: what kernels tell the host */
+	uint64_t *word;          /* WORDS of them, pinned: what kernels tell the host */
+	unsigned long long *sum; /* in the GPU's memory: what kernels add up */
 	uint32_t gpu, peer, processors;
 	bool reached; /* peer access was not there before */
 };
@@ -59,10 +60,16 @@ enum { SCOPE_BENCH_WORDS = 1024 };
  */
 int scope_bench_open(struct scope_bench *b, const struct scope_cell *c, const struct scope_machine *m,
                      uint64_t bytes, struct gn_error *e);
-void scope_bench_close(struct scope_bench *b);
+
+/* scope_bench_close - of a state that begins with a bench; the close of rows that open nothing else. */
+void scope_bench_close(void *state);
 
 /* scope_bench_wait - for the lane's stream. */
 int scope_bench_wait(struct scope_bench *b, const char *what, struct gn_error *e);
+
+/* scope_bench_zero - the sum, on the lane's stream; scope_bench_take waits for the stream and reads it. */
+int scope_bench_zero(struct scope_bench *b, struct gn_error *e);
+int scope_bench_take(struct scope_bench *b, unsigned long long *sum, struct gn_error *e);
 
 /*
  * Timing by events behind a gate: scope_bench_begin, launches, scope_bench_end. Between hold and begin may

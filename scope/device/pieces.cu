@@ -41,7 +41,6 @@ struct pieces {
 	struct scope_memory frames;
 	bool bulk;
 	uint32_t blocks, shared;
-	unsigned long long *wrong; /* in the GPU's memory */
 };
 
 __device__ __forceinline__ uint64_t place_of(const job &j, uint64_t k)
@@ -174,7 +173,6 @@ int open_frames(struct pieces *t, uint64_t span, struct gn_error *e)
 	t->job.bits = scope_bits(span / t->job.piece);
 	t->job.from = t->bench.memory.at;
 	if ((rc = scope_memory_open(&t->frames, SCOPE_DEVICE, t->bench.gpu, SCOPE_ANYWHERE, room, e)) ||
-	    (rc = scope_cuda_check(cudaMalloc((void **)&t->wrong, sizeof *t->wrong), "a count", e)) ||
 	    (rc = shape(t, e)))
 		return rc;
 	t->job.to = t->frames.at;
@@ -234,16 +232,13 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 int verify(void *state, struct gn_error *e)
 {
 	struct pieces *t = (struct pieces *)state;
-	cudaStream_t stream = scope_bench_stream(&t->bench);
 	unsigned long long wrong = 0;
 	int rc;
 
-	if ((rc = scope_cuda_check(cudaMemsetAsync(t->wrong, 0, sizeof *t->wrong, stream), "a count", e)))
+	if ((rc = scope_bench_zero(&t->bench, e)))
 		return rc;
-	compare<<<t->bench.processors * 4, 256, 0, stream>>>(t->job, t->wrong);
-	if ((rc = scope_bench_wait(&t->bench, "checking", e)) ||
-	    (rc = scope_cuda_check(cudaMemcpy(&wrong, t->wrong, sizeof wrong, cudaMemcpyDeviceToHost),
-	                           "a count", e)))
+	compare<<<t->bench.processors * 4, 256, 0, scope_bench_stream(&t->bench)>>>(t->job, t->bench.sum);
+	if ((rc = scope_bench_take(&t->bench, &wrong, e)))
 		return rc;
 	return !wrong ? 0 : gn_error_set(e, -GN_EIO, "%llu words of the pieces are wrong", wrong);
 }
@@ -254,8 +249,6 @@ void close_cell(void *state)
 
 	scope_bench_close(&t->bench);
 	scope_memory_close(&t->frames);
-	if (t->wrong)
-		(void)cudaFree(t->wrong);
 }
 
 const struct scope_functions functions = {sizeof(struct pieces), plan, open_cell, sample, verify, close_cell};

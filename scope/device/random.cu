@@ -16,11 +16,10 @@ namespace {
 enum { AHEAD = 8, BLOCK = 512, BLOCKS_A_PROCESSOR = 2 };
 
 struct places {
-	struct scope_bench bench;
-	uint32_t bits; /* log2 of the words */
+	struct scope_bench bench; /* first */
+	uint32_t bits;            /* log2 of the words */
 	uint64_t seed, each;
 	bool writes, local;
-	unsigned long long *sum; /* in the GPU's memory */
 };
 
 /* A thread's own sequence of places: the high bits of a linear generator of 64. */
@@ -158,8 +157,7 @@ int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *s
 	t->local = scope_place_of(c->row) == SCOPE_AT_DEVICE;
 	t->bits = scope_bits(bytes / 4);
 	if ((rc = scope_bench_open(&t->bench, c, m, bytes, e)) ||
-	    (rc = scope_cuda_load(e, read_words<true>, read_words<false>, write_words)) ||
-	    (rc = scope_cuda_check(cudaMalloc((void **)&t->sum, sizeof *t->sum), "a sum", e)))
+	    (rc = scope_cuda_load(e, read_words<true>, read_words<false>, write_words)))
 		return rc;
 	return scope_gpu_fill(t->bench.gpu, t->bench.memory.at, bytes, scope_device_seed, e);
 }
@@ -172,9 +170,11 @@ void launch(const struct places *t)
 	if (t->writes)
 		write_words<<<blocks_of(t), BLOCK, 0, stream>>>(at, t->bits, t->seed, t->each);
 	else if (t->local)
-		read_words<true><<<blocks_of(t), BLOCK, 0, stream>>>(at, t->bits, t->seed, t->each, t->sum);
+		read_words<true>
+		    <<<blocks_of(t), BLOCK, 0, stream>>>(at, t->bits, t->seed, t->each, t->bench.sum);
 	else
-		read_words<false><<<blocks_of(t), BLOCK, 0, stream>>>(at, t->bits, t->seed, t->each, t->sum);
+		read_words<false>
+		    <<<blocks_of(t), BLOCK, 0, stream>>>(at, t->bits, t->seed, t->each, t->bench.sum);
 }
 
 /* Other places in each sample. */
@@ -187,22 +187,11 @@ int sample(void *state, uint64_t operations, struct scope_sample *s, struct gn_e
 	t->seed++;
 	t->each = (each + AHEAD - 1) / AHEAD * AHEAD;
 	s->operations = threads * t->each;
-	if ((rc = scope_bench_hold(&t->bench, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, scope_bench_stream(&t->bench)),
-	                           "a sum", e)) ||
+	if ((rc = scope_bench_hold(&t->bench, e)) || (rc = scope_bench_zero(&t->bench, e)) ||
 	    (rc = scope_bench_begin(&t->bench, e)))
 		return rc;
 	launch(t);
 	return scope_bench_end(&t->bench, &s->seconds, e);
-}
-
-int take_sum(struct places *t, unsigned long long *sum, struct gn_error *e)
-{
-	int rc = scope_bench_wait(&t->bench, "checking", e);
-
-	return rc ? rc
-	          : scope_cuda_check(cudaMemcpy(sum, t->sum, sizeof *sum, cudaMemcpyDeviceToHost), "a sum",
-	                             e);
 }
 
 int verify(void *state, struct gn_error *e)
@@ -212,15 +201,15 @@ int verify(void *state, struct gn_error *e)
 	unsigned long long found = 0, wanted = 0;
 	int rc;
 
-	if ((rc = take_sum(t, &found, e)) ||
-	    (rc = scope_cuda_check(cudaMemsetAsync(t->sum, 0, sizeof *t->sum, stream), "a sum", e)))
+	if ((rc = scope_bench_take(&t->bench, &found, e)) || (rc = scope_bench_zero(&t->bench, e)))
 		return rc;
 	if (t->writes)
 		look_for_words<<<blocks_of(t), BLOCK, 0, stream>>>(
-		    (const uint32_t *)(const void *)t->bench.memory.at, t->bits, t->seed, t->each, t->sum);
+		    (const uint32_t *)(const void *)t->bench.memory.at, t->bits, t->seed, t->each,
+		    t->bench.sum);
 	else
-		expect_words<<<blocks_of(t), BLOCK, 0, stream>>>(t->bits, t->seed, t->each, t->sum);
-	if ((rc = take_sum(t, &wanted, e)))
+		expect_words<<<blocks_of(t), BLOCK, 0, stream>>>(t->bits, t->seed, t->each, t->bench.sum);
+	if ((rc = scope_bench_take(&t->bench, &wanted, e)))
 		return rc;
 	if (t->writes)
 		return !wanted ? 0 : gn_error_set(e, -GN_EIO, "%llu words were not written", wanted);
@@ -230,16 +219,8 @@ int verify(void *state, struct gn_error *e)
 	                          wanted);
 }
 
-void close_cell(void *state)
-{
-	struct places *t = (struct places *)state;
-
-	scope_bench_close(&t->bench);
-	if (t->sum)
-		(void)cudaFree(t->sum);
-}
-
-const struct scope_functions functions = {sizeof(struct places), plan, open_cell, sample, verify, close_cell};
+const struct scope_functions functions = {sizeof(struct places), plan, open_cell, sample, verify,
+                                          scope_bench_close};
 
 const struct scope_row rows[] = {
     {"random/read-device",

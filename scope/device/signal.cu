@@ -23,7 +23,7 @@ const char *const way_names[WAYS] = {"fence/gpu", "fence/system", "doorbell/post
                                      "doorbell/entry"};
 
 struct teller {
-	struct scope_bench bench;
+	struct scope_bench bench; /* first */
 	enum way way;
 	uint64_t told;
 };
@@ -123,14 +123,8 @@ int verify(void *state, struct gn_error *e)
 	return rc;
 }
 
-void close_cell(void *state)
-{
-	struct teller *t = (struct teller *)state;
-
-	scope_bench_close(&t->bench);
-}
-
-const struct scope_functions functions = {sizeof(struct teller), plan, open_cell, sample, verify, close_cell};
+const struct scope_functions functions = {sizeof(struct teller), plan, open_cell, sample, verify,
+                                          scope_bench_close};
 
 const struct scope_row rows[] = {
     {"fence/gpu-device", "a store to the GPU's memory and __threadfence, by one thread", NULL, "none", NULL,
