@@ -123,6 +123,14 @@ int scope_device_add(const struct scope_row *row, const struct scope_machine *m,
 	return rc;
 }
 
+int scope_device_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
+{
+	const struct scope_arg none[] = {{NULL, 0}};
+	int rc;
+
+	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
+}
+
 /* Of the host's memory, and of every GPU's. */
 static uint64_t most_span(const struct scope_machine *m)
 {

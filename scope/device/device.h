@@ -36,6 +36,9 @@ bool scope_device_may(const struct scope_row *row, const struct scope_machine *m
 int scope_device_add(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p,
                      const struct scope_arg *args);
 
+/* scope_device_plan - of a row that is swept over nothing else. */
+int scope_device_plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p);
+
 /*
  * scope_device_spans - scope_device_add for every other power of two from least to most as "span"
  * (SCOPE_FULL: each; SCOPE_QUICK: the list `quick`, ended by 0), as far as a quarter of the memory that is

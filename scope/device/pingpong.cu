@@ -48,14 +48,6 @@ __global__ void play(uint64_t *theirs, const uint64_t *ours, uint64_t first, uin
 
 /* ---- the row ---- */
 
-int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
-{
-	const struct scope_arg none[] = {{NULL, 0}};
-	int rc;
-
-	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
-}
-
 /* A word on each side, zeroed. */
 int open_words(struct game *t, struct gn_error *e)
 {
@@ -176,7 +168,8 @@ void close_cell(void *state)
 	scope_bench_close(&t->bench);
 }
 
-const struct scope_functions functions = {sizeof(struct game), plan, open_cell, sample, verify, close_cell};
+const struct scope_functions functions = {sizeof(struct game), scope_device_plan, open_cell, sample, verify,
+                                          close_cell};
 
 const struct scope_row rows[] = {
     {"ping-pong/host", "a GPU's thread and a thread of the host, there and back, through pinned host memory",

@@ -71,14 +71,6 @@ kernel kernel_of(enum way w)
 	}
 }
 
-int plan(const struct scope_row *row, const struct scope_machine *m, struct scope_plan *p)
-{
-	const struct scope_arg none[] = {{NULL, 0}};
-	int rc;
-
-	return scope_device_may(row, m, p, &rc) ? scope_device_add(row, m, p, none) : rc;
-}
-
 int open_cell(const struct scope_cell *c, const struct scope_machine *m, void *state, struct gn_error *e)
 {
 	struct teller *t = (struct teller *)state;
@@ -123,7 +115,7 @@ int verify(void *state, struct gn_error *e)
 	return rc;
 }
 
-const struct scope_functions functions = {sizeof(struct teller), plan, open_cell, sample, verify,
+const struct scope_functions functions = {sizeof(struct teller), scope_device_plan, open_cell, sample, verify,
                                           scope_bench_close};
 
 const struct scope_row rows[] = {
