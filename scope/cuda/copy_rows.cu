@@ -8,33 +8,13 @@ enum { LEAST = 256, PAGES = 4096, LARGE = 1 << 16 };
 
 constexpr struct scope_way copy(enum scope_kind from, enum scope_kind to)
 {
-	return scope_way{SCOPE_COPY, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
-}
-
-constexpr struct scope_way batch(enum scope_kind from, enum scope_kind to)
-{
-	return scope_way{SCOPE_COPY_BATCH, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
-}
-
-constexpr struct scope_way by_kernel(enum scope_kind from, enum scope_kind to)
-{
-	return scope_way{SCOPE_COPY_KERNEL, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
-}
-
-constexpr struct scope_way by_bulk(enum scope_kind from, enum scope_kind to)
-{
-	return scope_way{SCOPE_COPY_BULK, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
-}
-
-constexpr struct scope_way local(enum scope_method method)
-{
-	return scope_way{method, SCOPE_DEVICE, SCOPE_DEVICE, SCOPE_A, SCOPE_A, SCOPE_A, 1, true};
+	return scope_way_of(SCOPE_COPY, from, to);
 }
 
 /* Traffic in the other direction, which lasts longer than what is measured. */
 constexpr struct scope_way against(enum scope_kind from, enum scope_kind to)
 {
-	return scope_way{SCOPE_COPY, from, to, SCOPE_A, SCOPE_A, SCOPE_A, 2, false};
+	return scope_way_of(SCOPE_COPY, from, to, 2);
 }
 
 constexpr struct scope_transfer_row in(const char *name, const char *summary, const char *paper,
@@ -106,28 +86,34 @@ const struct scope_transfer_row rows[] = {
     out("copy/device-to-huge-pages", "to registered memory of reserved huge pages", NULL, SCOPE_HUGE, 0,
         LARGE),
     scope_transfer_make("copy/batch-to-device", "one cudaMemcpyBatchAsync of many pieces of pinned memory",
-                        NULL, "h2d", "pcie", 0, LEAST, batch(SCOPE_PINNED, SCOPE_DEVICE)),
+                        NULL, "h2d", "pcie", 0, LEAST,
+                        scope_way_of(SCOPE_COPY_BATCH, SCOPE_PINNED, SCOPE_DEVICE)),
     scope_transfer_make("copy/batch-to-pinned", "one cudaMemcpyBatchAsync of many pieces to pinned memory",
-                        NULL, "d2h", "pcie", 0, LEAST, batch(SCOPE_DEVICE, SCOPE_PINNED)),
+                        NULL, "d2h", "pcie", 0, LEAST,
+                        scope_way_of(SCOPE_COPY_BATCH, SCOPE_DEVICE, SCOPE_PINNED)),
     scope_transfer_make("copy/device-local", "cudaMemcpyAsync within a GPU's memory: bytes copied", NULL,
                         "d2d", "memory", SCOPE_COLD, LEAST, copy(SCOPE_DEVICE, SCOPE_DEVICE)),
     scope_transfer_make("kernel/pinned-to-device", "a copying kernel from pinned memory", NULL, "h2d", "pcie",
-                        SCOPE_COLD, LEAST, by_kernel(SCOPE_PINNED, SCOPE_DEVICE)),
+                        SCOPE_COLD, LEAST, scope_way_of(SCOPE_COPY_KERNEL, SCOPE_PINNED, SCOPE_DEVICE)),
     scope_transfer_make("kernel/device-to-pinned", "a copying kernel to pinned memory", NULL, "d2h", "pcie",
-                        SCOPE_COLD, LEAST, by_kernel(SCOPE_DEVICE, SCOPE_PINNED)),
+                        SCOPE_COLD, LEAST, scope_way_of(SCOPE_COPY_KERNEL, SCOPE_DEVICE, SCOPE_PINNED)),
     scope_transfer_make("kernel/device-local", "a copying kernel within a GPU's memory: bytes copied", NULL,
-                        "d2d", "memory", SCOPE_COLD, LEAST, by_kernel(SCOPE_DEVICE, SCOPE_DEVICE)),
+                        "d2d", "memory", SCOPE_COLD, LEAST,
+                        scope_way_of(SCOPE_COPY_KERNEL, SCOPE_DEVICE, SCOPE_DEVICE)),
     scope_transfer_make("kernel/device-read", "a kernel reads the GPU's own memory and adds up the words",
-                        NULL, "none", "memory", SCOPE_COLD, PAGES, local(SCOPE_LOCAL_READ)),
+                        NULL, "none", "memory", SCOPE_COLD, PAGES,
+                        scope_way_of(SCOPE_LOCAL_READ, SCOPE_DEVICE, SCOPE_DEVICE)),
     scope_transfer_make("kernel/device-write", "a kernel writes the GPU's own memory", NULL, "none", "memory",
-                        SCOPE_COLD, PAGES, local(SCOPE_LOCAL_WRITE)),
+                        SCOPE_COLD, PAGES, scope_way_of(SCOPE_LOCAL_WRITE, SCOPE_DEVICE, SCOPE_DEVICE)),
     scope_transfer_make("tma/pinned-to-device", "a kernel of cp.async.bulk from pinned memory", NULL, "h2d",
-                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES, by_bulk(SCOPE_PINNED, SCOPE_DEVICE)),
+                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES,
+                        scope_way_of(SCOPE_COPY_BULK, SCOPE_PINNED, SCOPE_DEVICE)),
     scope_transfer_make("tma/device-to-pinned", "a kernel of cp.async.bulk to pinned memory", NULL, "d2h",
-                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES, by_bulk(SCOPE_DEVICE, SCOPE_PINNED)),
+                        "pcie", SCOPE_COLD | SCOPE_BULK, PAGES,
+                        scope_way_of(SCOPE_COPY_BULK, SCOPE_DEVICE, SCOPE_PINNED)),
     scope_transfer_make("tma/device-local", "a kernel of cp.async.bulk within a GPU's memory: bytes copied",
                         NULL, "d2d", "memory", SCOPE_COLD | SCOPE_BULK, PAGES,
-                        by_bulk(SCOPE_DEVICE, SCOPE_DEVICE)),
+                        scope_way_of(SCOPE_COPY_BULK, SCOPE_DEVICE, SCOPE_DEVICE)),
 };
 
 } // namespace

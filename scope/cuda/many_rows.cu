@@ -17,12 +17,12 @@ constexpr struct scope_way peers(enum scope_method method, uint8_t by)
 
 constexpr struct scope_way in(enum scope_method method, uint8_t times = 1)
 {
-	return scope_way{method, SCOPE_PINNED, SCOPE_DEVICE, SCOPE_A, SCOPE_A, SCOPE_A, times, times == 1};
+	return scope_way_of(method, SCOPE_PINNED, SCOPE_DEVICE, times);
 }
 
 constexpr struct scope_way out(enum scope_method method, uint8_t times = 1)
 {
-	return scope_way{method, SCOPE_DEVICE, SCOPE_PINNED, SCOPE_A, SCOPE_A, SCOPE_A, times, times == 1};
+	return scope_way_of(method, SCOPE_DEVICE, SCOPE_PINNED, times);
 }
 
 /* ---- the flows of a cell ---- */
@@ -34,25 +34,18 @@ int add_pair(struct scope_transfer *t, uint32_t from, uint32_t to, struct gn_err
 	return scope_transfer_add(t, w, from, to, w->by == SCOPE_A ? from : to, e);
 }
 
-int one_to_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_error *e)
+template <bool from_one>
+int one_with_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_error *e)
 {
 	int rc = 0;
 
 	(void)c;
 	for (uint32_t g = 1; g < t->machine->gpus && !rc; g++)
-		rc = add_pair(t, 0, g, e);
+		rc = from_one ? add_pair(t, 0, g, e) : add_pair(t, g, 0, e);
 	return rc;
 }
 
-int all_to_one(struct scope_transfer *t, const struct scope_cell *c, struct gn_error *e)
-{
-	int rc = 0;
-
-	(void)c;
-	for (uint32_t g = 1; g < t->machine->gpus && !rc; g++)
-		rc = add_pair(t, g, 0, e);
-	return rc;
-}
+constexpr auto one_to_all = one_with_all<true>, all_to_one = one_with_all<false>;
 
 int all_to_all(struct scope_transfer *t, const struct scope_cell *c, struct gn_error *e)
 {

@@ -9,10 +9,8 @@ namespace {
 enum { LEAST = 256, PAGES = 4096 };
 
 /* Host memory that a kernel reads or writes. */
-constexpr struct scope_way host_read = {SCOPE_READ, SCOPE_PINNED, SCOPE_DEVICE, SCOPE_A, SCOPE_A, SCOPE_A,
-                                        1,          true};
-constexpr struct scope_way host_write = {SCOPE_WRITE, SCOPE_DEVICE, SCOPE_PINNED, SCOPE_A, SCOPE_A, SCOPE_A,
-                                         1,           true};
+constexpr struct scope_way host_read = scope_way_of(SCOPE_READ, SCOPE_PINNED, SCOPE_DEVICE);
+constexpr struct scope_way host_write = scope_way_of(SCOPE_WRITE, SCOPE_DEVICE, SCOPE_PINNED);
 
 /* From A's memory to B's, and the other way. */
 constexpr struct scope_way there(enum scope_method m, uint8_t by)

@@ -95,6 +95,13 @@ int scope_transfer_sample(void *state, uint64_t operations, struct scope_sample 
 int scope_transfer_verify(void *state, struct gn_error *e);
 void scope_transfer_close(void *state);
 
+/* scope_way_of - a way of one GPU, or to and from it. times > 1: traffic that is only there to be met. */
+constexpr struct scope_way scope_way_of(enum scope_method method, enum scope_kind from, enum scope_kind to,
+                                        uint8_t times = 1)
+{
+	return scope_way{method, from, to, SCOPE_A, SCOPE_A, SCOPE_A, times, times == 1};
+}
+
 /* scope_transfer_make - a row of one way or two. */
 constexpr struct scope_transfer_row scope_transfer_make(const char *name, const char *summary,
                                                         const char *paper, const char *direction,
