@@ -30,14 +30,20 @@ static const char style[] = "body { font: 15px/1.5 sans-serif; color: var(--ink)
                             "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
                             "</style>\n</head>\n<body>\n";
 
+/* A text, escaped, between two others as they are. */
+static void put(FILE *to, const char *before, const char *text, const char *after)
+{
+	fputs(before, to);
+	scope_put_escaped(to, text);
+	fputs(after, to);
+}
+
 static void put_head(FILE *to, const struct scope_read *r)
 {
 	fputs(head, to);
 	fputs(scope_svg_style, to);
 	fputs(style, to);
-	fputs("<h1>Scope of ", to);
-	scope_put_escaped(to, scope_read_text(r, "host_name", "a machine"));
-	fputs("</h1>\n<p>", to);
+	put(to, "<h1>Scope of ", scope_read_text(r, "host_name", "a machine"), "</h1>\n<p>");
 	scope_put_escaped(to, scope_read_text(r, "date", ""));
 	for (size_t k = 0; k < json_array_size(scope_read_context(r, "gpus")); k++) {
 		char path[40];
@@ -60,11 +66,8 @@ static void put_findings(FILE *to, const json_t *findings)
 		return;
 	}
 	fputs("<ul>\n", to);
-	for (size_t k = 0; k < json_array_size(findings); k++) {
-		fputs("<li class=\"finding\">", to);
-		scope_put_escaped(to, json_string_value(json_array_get(findings, k)));
-		fputs("</li>\n", to);
-	}
+	for (size_t k = 0; k < json_array_size(findings); k++)
+		put(to, "<li class=\"finding\">", json_string_value(json_array_get(findings, k)), "</li>\n");
 	fputs("</ul>\n", to);
 }
 
@@ -72,18 +75,15 @@ static void put_findings(FILE *to, const json_t *findings)
 
 static void put_figure(FILE *to, const struct scope_read_cell *c)
 {
-	fputs("<tr><td>", to);
-	scope_put_escaped(to, c->name);
-	fprintf(to, "</td><td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>",
+	put(to, "<tr><td>", c->name, "</td>");
+	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>",
 	        scope_format_median(c->row->unit, &c->s).text, scope_noise_percent(&c->s));
 	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
 	        scope_format_value(c->row->unit, c->s.p5).text,
 	        scope_format_value(c->row->unit, c->s.p95).text);
-	fprintf(to, "<td class=\"n\">%u</td><td>", c->samples);
-	scope_put_escaped(to, scope_format_second(c).text);
-	fputs("</td><td>", to);
-	scope_put_escaped(to, c->why);
-	fputs("</td></tr>\n", to);
+	fprintf(to, "<td class=\"n\">%u</td>", c->samples);
+	put(to, "<td>", scope_format_second(c).text, "</td>");
+	put(to, "<td>", c->why, "</td></tr>\n");
 }
 
 static void put_figures(FILE *to, const struct scope_chart *c)
@@ -107,11 +107,8 @@ static int put_charts(FILE *to, const struct scope_read *r)
 	for (uint32_t k = 0; !rc && k < all->charts; k++) {
 		const struct scope_chart *c = &all->chart[k];
 
-		if (!k || strcmp(c->family, all->chart[k - 1].family)) {
-			fputs("<h2>", to);
-			scope_put_escaped(to, c->family);
-			fputs("</h2>\n", to);
-		}
+		if (!k || strcmp(c->family, all->chart[k - 1].family))
+			put(to, "<h2>", c->family, "</h2>\n");
 		rc = scope_draw_chart(to, r, c);
 		put_figures(to, c);
 	}
@@ -135,11 +132,9 @@ static void put_not_measured(FILE *to, const struct scope_read *r)
 
 		if (c->status == SCOPE_MEASURED)
 			continue;
-		fputs("<tr><td>", to);
-		scope_put_escaped(to, c->name);
-		fprintf(to, "</td><td>%s</td><td>", scope_status_words[c->status]);
-		scope_put_escaped(to, c->why);
-		fputs("</td></tr>\n", to);
+		put(to, "<tr><td>", c->name, "</td>");
+		put(to, "<td>", scope_status_words[c->status], "</td>");
+		put(to, "<td>", c->why, "</td></tr>\n");
 	}
 	fputs("</table></details>\n", to);
 }
@@ -154,11 +149,8 @@ static void put_environment(FILE *to, const json_t *flat)
 	    to);
 	json_object_foreach((json_t *)flat, key, v)
 	{
-		fputs("<tr><td>", to);
-		scope_put_escaped(to, key);
-		fputs("</td><td>", to);
-		scope_put_escaped(to, json_string_value(v));
-		fputs("</td></tr>\n", to);
+		put(to, "<tr><td>", key, "</td>");
+		put(to, "<td>", json_string_value(v), "</td></tr>\n");
 	}
 	fputs("</table></details>\n</body>\n</html>\n", to);
 }

@@ -17,6 +17,14 @@ static void put_text(FILE *to, const char *text)
 	}
 }
 
+/* The same between two texts as they are. */
+static void put(FILE *to, const char *before, const char *text, const char *after)
+{
+	fputs(before, to);
+	put_text(to, text);
+	fputs(after, to);
+}
+
 static void put_value(FILE *to, const struct scope_read_cell *c)
 {
 	if (c) {
@@ -63,8 +71,7 @@ static void put_lines(FILE *to, const struct scope_chart *c)
 {
 	fprintf(to, "| %s |", c->kind == SCOPE_LOADED ? "load" : c->x);
 	for (uint32_t s = 0; s < c->count; s++) {
-		fputc(' ', to);
-		put_text(to, c->series[s].label);
+		put(to, " ", c->series[s].label, "");
 		fprintf(to, " (%s) |", scope_format_unit(c->unit));
 	}
 	put_rule(to, c->count);
@@ -86,9 +93,7 @@ static void put_bars(FILE *to, const struct scope_chart *c)
 	fprintf(to, "| what | %s |", scope_format_unit(c->unit));
 	put_rule(to, 1);
 	for (uint32_t s = 0; s < c->count; s++) {
-		fputs("| ", to);
-		put_text(to, c->series[s].label);
-		fputs(" |", to);
+		put(to, "| ", c->series[s].label, " |");
 		put_value(to, c->series[s].point[0]);
 		fputc('\n', to);
 	}
@@ -140,9 +145,7 @@ static void put_pairs(FILE *to, const struct scope_chart *c)
 
 static void put_head(FILE *to, const struct scope_read *r)
 {
-	fputs("# Scope of ", to);
-	put_text(to, scope_read_text(r, "host_name", "a machine"));
-	fputs("\n\n", to);
+	put(to, "# Scope of ", scope_read_text(r, "host_name", "a machine"), "\n\n");
 	put_text(to, scope_read_text(r, "date", ""));
 	fputs("\n\nMedians \302\261 half their 95 % interval; ~ stands at those of one round, whose spread "
 	      "is not known. GB is 1e9 bytes; a bandwidth counts the bytes "
@@ -155,11 +158,8 @@ static void put_findings(FILE *to, const json_t *findings)
 	fputs("\n## What looks wrong\n\n", to);
 	if (!json_array_size(findings))
 		fputs("Nothing.\n", to);
-	for (size_t k = 0; k < json_array_size(findings); k++) {
-		fputs("* ", to);
-		put_text(to, json_string_value(json_array_get(findings, k)));
-		fputc('\n', to);
-	}
+	for (size_t k = 0; k < json_array_size(findings); k++)
+		put(to, "* ", json_string_value(json_array_get(findings, k)), "\n");
 }
 
 static void put_rest(FILE *to, const struct scope_read *r)
@@ -173,18 +173,16 @@ static void put_rest(FILE *to, const struct scope_read *r)
 			continue;
 		fputs(any ? "" : "\n## Not measured\n\n| what | | why |\n|---|---|---|\n", to);
 		any = true;
-		fputs("| ", to);
-		put_text(to, c->name);
-		fprintf(to, " | %s | ", scope_status_words[c->status]);
-		put_text(to, c->why);
-		fputs(" |\n", to);
+		put(to, "| ", c->name, "");
+		fprintf(to, " | %s", scope_status_words[c->status]);
+		put(to, " | ", c->why, " |\n");
 	}
 }
 
 static bool put_all(FILE *to, const struct scope_read *r)
 {
-	static void (*const put[])(FILE *, const struct scope_chart *) = {put_lines, put_lines, put_bars,
-	                                                                  put_pairs};
+	static void (*const put_kind[])(FILE *, const struct scope_chart *) = {put_lines, put_lines, put_bars,
+	                                                                       put_pairs};
 	json_t *findings = scope_findings_in(r);
 	struct scope_charts *all = NULL;
 	const bool bad = !findings || scope_charts_make(r, &all);
@@ -192,10 +190,8 @@ static bool put_all(FILE *to, const struct scope_read *r)
 	put_head(to, r);
 	put_findings(to, findings);
 	for (uint32_t k = 0; !bad && k < all->charts; k++) {
-		fputs("\n## ", to);
-		put_text(to, all->chart[k].title);
-		fputs("\n\n", to);
-		put[all->chart[k].kind](to, &all->chart[k]);
+		put(to, "\n## ", all->chart[k].title, "\n\n");
+		put_kind[all->chart[k].kind](to, &all->chart[k]);
 	}
 	put_rest(to, r);
 	scope_charts_free(all);
