@@ -15,9 +15,9 @@ static const double certain = 0.05;
 
 static const struct scope_read_cell *find(const struct scope_read *r, const char *name)
 {
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].status == SCOPE_MEASURED && !strcmp(r->cell[k].name, name))
-			return &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
 }
 

@@ -54,13 +54,13 @@ static __attribute__((format(printf, 4, 5))) void set(json_t *to, const char *na
 
 /* ---- cells ---- */
 
-/* Is it a measured cell of that row of the machine's, such as "page-in"? */
+/* Is it a cell of that row of the machine's, such as "page-in"? */
 static bool is_of(const struct tuning *t, const struct scope_read_cell *c, const char *name)
 {
 	const size_t n = strlen(t->machine);
 
-	return c->status == SCOPE_MEASURED && !strncmp(c->row->name, t->machine, n) &&
-	       c->row->name[n] == '/' && !strcmp(c->row->name + n + 1, name);
+	return !strncmp(c->row->name, t->machine, n) && c->row->name[n] == '/' &&
+	       !strcmp(c->row->name + n + 1, name);
 }
 
 /* The best cell of such a row with an argument of that value; value 0: any. NULL: none was measured. */
@@ -69,8 +69,7 @@ static const struct scope_read_cell *best_of(const struct tuning *t, const char 
 {
 	const struct scope_read_cell *best = NULL;
 
-	for (uint32_t k = 0; k < t->r->cells; k++) {
-		const struct scope_read_cell *c = &t->r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(t->r, NULL, c));) {
 		const bool more = best && scope_more_is_better(c->row->unit)
 		                      ? c->s.median > best->s.median
 		                      : best && c->s.median < best->s.median;
@@ -92,13 +91,10 @@ static void tune_page(struct tuning *t)
 		set(t->to, "page_bytes", -1, "not known: needs %s/page-in", t->machine);
 		return;
 	}
-	for (uint32_t k = 0; k < t->r->cells; k++) {
-		const struct scope_read_cell *c = &t->r->cell[k];
-
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(t->r, NULL, c));)
 		if (is_of(t, c, "page-in") && c->s.median >= enough * best->s.median &&
 		    scope_read_arg(c, "bytes", 0) < scope_read_arg(least, "bytes", 0))
 			least = c;
-	}
 	least = best_of(t, "page-in", "bytes", scope_read_arg(least, "bytes", 0));
 	t->page = (double)scope_read_arg(least, "bytes", 0);
 	set(t->to, "page_bytes", t->page,
@@ -117,17 +113,15 @@ struct disk {
 
 static bool is_read(const struct scope_read_cell *c, uint64_t bytes)
 {
-	return c->status == SCOPE_MEASURED && !strcmp(c->row->name, "file/uring-direct") &&
-	       scope_read_arg(c, "depth", 0) && scope_read_arg(c, "bytes", 0) == bytes && bytes;
+	return !strcmp(c->row->name, "file/uring-direct") && scope_read_arg(c, "depth", 0) &&
+	       scope_read_arg(c, "bytes", 0) == bytes && bytes;
 }
 
 static struct disk of_size(const struct scope_read *r, uint64_t bytes)
 {
 	struct disk d = {NULL, NULL};
 
-	for (uint32_t k = 0; k < r->cells; k++) {
-		const struct scope_read_cell *c = &r->cell[k];
-
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));) {
 		if (!is_read(c, bytes))
 			continue;
 		d.alone = !d.alone || scope_read_arg(c, "depth", 0) < scope_read_arg(d.alone, "depth", 0)
@@ -146,12 +140,12 @@ static struct disk find_disk(const struct tuning *t)
 {
 	struct disk d = of_size(t->r, (uint64_t)t->page);
 
-	for (uint32_t k = 0; (!d.alone || d.alone == d.best) && k < t->r->cells; k++) {
-		const uint64_t bytes = scope_read_arg(&t->r->cell[k], "bytes", 0);
-		const struct disk other = is_read(&t->r->cell[k], bytes) ? of_size(t->r, bytes) : d;
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(t->r, NULL, c));) {
+		const uint64_t bytes = scope_read_arg(c, "bytes", 0);
 
-		if (other.alone && other.alone != other.best)
-			d = other;
+		if (d.alone && d.alone != d.best)
+			return d;
+		d = is_read(c, bytes) ? of_size(t->r, bytes) : d;
 	}
 	return d;
 }
@@ -216,8 +210,8 @@ static json_t *or_null(const struct scope_read *r, const char *path)
 
 static const char *machine_of(const struct scope_read *r)
 {
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].status == SCOPE_MEASURED && scope_read_family(r->cell[k].row, "grapnel-gpu"))
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));)
+		if (scope_read_family(c->row, "grapnel-gpu"))
 			return "grapnel-gpu";
 	return "grapnel-cpu";
 }

@@ -23,10 +23,10 @@ static bool is_device(const char *name)
 	return !strcmp(name, "from") || !strcmp(name, "to") || !strcmp(name, "gpu") || !strcmp(name, "node");
 }
 
-/* Does a measured cell belong to the row? */
-static bool belongs(const struct making *m, const struct scope_read_cell *c)
+/* The row's measured cell behind c; NULL: the first. */
+static const struct scope_read_cell *next(const struct making *m, const struct scope_read_cell *c)
 {
-	return c->row == m->row && c->status == SCOPE_MEASURED;
+	return scope_read_next(m->r, m->row, c);
 }
 
 /* Different values of an argument over the row's cells, counted up to 2. */
@@ -35,10 +35,8 @@ static unsigned spread_of(const struct making *m, const char *name)
 	uint64_t first = UINT64_MAX;
 	unsigned values = 0;
 
-	for (uint32_t k = 0; k < m->r->cells && values < 2; k++) {
-		const uint64_t v = belongs(m, &m->r->cell[k])
-		                       ? scope_read_arg(&m->r->cell[k], name, UINT64_MAX)
-		                       : UINT64_MAX;
+	for (const struct scope_read_cell *c = NULL; values < 2 && (c = next(m, c));) {
+		const uint64_t v = scope_read_arg(c, name, UINT64_MAX);
 
 		if (v != UINT64_MAX && v != first) {
 			first = v;
@@ -58,11 +56,10 @@ static const char *choose_x(const struct making *m)
 		return "span";
 	if (spread_of(m, "bytes") > 1)
 		return "bytes";
-	for (uint32_t k = 0; k < m->r->cells; k++)
-		for (uint32_t a = 0; belongs(m, &m->r->cell[k]) && a < m->r->cell[k].args; a++)
-			if (!is_device(m->r->cell[k].arg[a].name) &&
-			    spread_of(m, m->r->cell[k].arg[a].name) > 1)
-				return m->r->cell[k].arg[a].name;
+	for (const struct scope_read_cell *c = NULL; (c = next(m, c));)
+		for (uint32_t a = 0; a < c->args; a++)
+			if (!is_device(c->arg[a].name) && spread_of(m, c->arg[a].name) > 1)
+				return c->arg[a].name;
 	return NULL;
 }
 
@@ -176,16 +173,16 @@ static void add_series(struct making *m, struct scope_chart *c, const struct sco
 
 	s->row = m->row;
 	put_label(m, s->label, first, but);
-	for (uint32_t k = 0; k < m->r->cells; k++)
-		if (belongs(m, &m->r->cell[k]) && alike(first, &m->r->cell[k], but))
-			add_point(m, s, &m->r->cell[k]);
+	for (const struct scope_read_cell *k = NULL; (k = next(m, k));)
+		if (alike(first, k, but))
+			add_point(m, s, k);
 }
 
 /* Is it the first of its series? */
 static bool leads(const struct making *m, const struct scope_read_cell *c, const char *const *but)
 {
-	for (const struct scope_read_cell *k = m->r->cell; k < c; k++)
-		if (belongs(m, k) && alike(k, c, but))
+	for (const struct scope_read_cell *k = NULL; (k = next(m, k)) && k < c;)
+		if (alike(k, c, but))
 			return false;
 	return true;
 }
@@ -218,13 +215,13 @@ static void row_lines(struct making *m)
 	                                                       : SCOPE_LINES;
 	const char *const but[] = {m->x ? m->x : "", NULL};
 
-	for (uint32_t k = 0; k < m->r->cells && !m->rc; k++)
-		if (belongs(m, &m->r->cell[k]) && leads(m, &m->r->cell[k], but)) {
+	for (const struct scope_read_cell *k = NULL; !m->rc && (k = next(m, k));)
+		if (leads(m, k, but)) {
 			struct scope_chart *c = chart_for(m, kind);
 
 			if (!c)
 				return;
-			add_series(m, c, &m->r->cell[k], but);
+			add_series(m, c, k, but);
 			sort_points(c, &c->series[c->count - 1]);
 		}
 }
@@ -265,15 +262,15 @@ static uint32_t row_pairs(struct making *m)
 	uint32_t pairs = 0;
 
 	m->x = "to";
-	for (uint32_t k = 0; k < m->r->cells && !m->rc; k++) {
+	for (const struct scope_read_cell *k = NULL; !m->rc && (k = next(m, k));) {
 		struct scope_chart *c;
 
-		if (!belongs(m, &m->r->cell[k]) || !is_pair(&m->r->cell[k]) || !leads(m, &m->r->cell[k], but))
+		if (!is_pair(k) || !leads(m, k, but))
 			continue;
 		c = add_chart(m, SCOPE_PAIRS);
 		if (!c)
 			return 0;
-		add_series(m, c, &m->r->cell[k], but);
+		add_series(m, c, k, but);
 		keep_largest(&c->series[0]);
 		pairs = c->series[0].points > pairs ? c->series[0].points : pairs;
 	}

@@ -28,17 +28,15 @@ static bool is_transfer(const struct scope_read_row *row)
 /* A transfer one way over the link. */
 static bool is_over(const struct scope_read *r, const struct scope_read_cell *c, const char *limit)
 {
-	return c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
-	       !strcmp(scope_link_of(c->row), limit) && !scope_is_duplex(c->row) && is_transfer(c->row) &&
-	       scope_beyond_caches(r, c);
+	return c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), limit) &&
+	       !scope_is_duplex(c->row) && is_transfer(c->row) && scope_beyond_caches(r, c);
 }
 
 static void fill_envelope(const struct scope_read *r, const char *limit, struct envelope *v)
 {
 	const struct scope_read_cell *best[SIZES] = {NULL};
 
-	for (uint32_t k = 0; k < r->cells; k++) {
-		const struct scope_read_cell *c = &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));) {
 		const uint64_t bytes = scope_read_arg(c, "bytes", 0);
 		const unsigned log2 = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
 
@@ -60,8 +58,7 @@ static double least_seconds(const struct scope_read *r, const char *limit)
 {
 	double least = 0;
 
-	for (uint32_t k = 0; k < r->cells; k++) {
-		const struct scope_read_cell *c = &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));) {
 		const double bytes = (double)scope_read_arg(c, "bytes", 0);
 
 		if (is_over(r, c, limit) && bytes > 0 && (least <= 0 || bytes / c->s.median < least))
@@ -75,17 +72,18 @@ static uint32_t directions_of(const struct scope_read *r, const char *limit, str
 {
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < r->cells && count < SCOPE_MOST_SERIES; k++) {
+	for (const struct scope_read_cell *c = NULL;
+	     count < SCOPE_MOST_SERIES && (c = scope_read_next(r, NULL, c));) {
 		uint32_t at = 0;
 
-		if (!is_over(r, &r->cell[k], limit))
+		if (!is_over(r, c, limit))
 			continue;
-		while (at < count && strcmp(v[at].direction, r->cell[k].row->direction))
+		while (at < count && strcmp(v[at].direction, c->row->direction))
 			at++;
 		if (at < count)
 			continue;
 		memset(&v[count], 0, sizeof v[count]);
-		v[count].direction = r->cell[k].row->direction;
+		v[count].direction = c->row->direction;
 		fill_envelope(r, limit, &v[count]);
 		count += v[count].points > 0;
 	}
@@ -138,10 +136,9 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 {
 	const struct scope_read_cell *best = NULL;
 
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED &&
-		    scope_beyond_caches(r, &r->cell[k]) && (!best || r->cell[k].s.median > best->s.median))
-			best = &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, row, c));)
+		if (scope_beyond_caches(r, c) && (!best || c->s.median > best->s.median))
+			best = c;
 	return best;
 }
 

@@ -64,10 +64,9 @@ static const struct scope_read_cell *best_of(const struct scope_read *r, const s
 {
 	const struct scope_read_cell *best = NULL;
 
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].row == row && r->cell[k].status == SCOPE_MEASURED &&
-		    (!best || r->cell[k].s.median > best->s.median))
-			best = &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, row, c));)
+		if (!best || c->s.median > best->s.median)
+			best = c;
 	return best;
 }
 
@@ -103,12 +102,10 @@ static double reached(const struct scope_read *r, const struct scope_read_row *r
 {
 	double most = 0;
 
-	for (uint32_t k = 0; k < r->cells; k++) {
-		const struct scope_read_cell *c = &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));) {
 		struct scope_limit limit;
 
-		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
-		    !strcmp(scope_link_of(c->row), scope_link_of(row)) &&
+		if (c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), scope_link_of(row)) &&
 		    !strcmp(c->row->direction, row->direction) && c->s.median > most &&
 		    !is_beyond(r, c, &limit))
 			most = c->s.median;
@@ -209,10 +206,9 @@ static bool like(const struct scope_read_cell *a, const struct scope_read_cell *
 static const struct scope_read_cell *counterpart(const struct scope_read *r, const char *row,
                                                  const struct scope_read_cell *like_this)
 {
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].status == SCOPE_MEASURED && !strcmp(r->cell[k].row->name, row) &&
-		    like(&r->cell[k], like_this, ""))
-			return &r->cell[k];
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));)
+		if (!strcmp(c->row->name, row) && like(c, like_this, ""))
+			return c;
 	return NULL;
 }
 
@@ -232,13 +228,12 @@ static void find_no_flush(struct scope_finding *f)
 	const double cache = scope_host_cache(f->r);
 	struct scope_names names = {"", 0};
 
-	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const struct scope_read_cell *c = &f->r->cell[k], *warm;
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(f->r, NULL, c));) {
+		const struct scope_read_cell *warm;
 		const char *suffix = strstr(c->row->name, "-flushed");
 		char name[SCOPE_NAME];
 
-		if (!suffix || suffix[8] || c->status != SCOPE_MEASURED ||
-		    (double)scope_read_arg(c, "bytes", 0) * 4 > cache)
+		if (!suffix || suffix[8] || (double)scope_read_arg(c, "bytes", 0) * 4 > cache)
 			continue;
 		snprintf(name, sizeof name, "%.*s", (int)(suffix - c->row->name), c->row->name);
 		warm = counterpart(f->r, name, c);
@@ -260,12 +255,9 @@ static void find_nodes(struct scope_finding *f)
 	const struct scope_read_cell *near = NULL, *far = NULL;
 	double most = 1.15;
 
-	for (uint32_t k = 0; k < f->r->cells; k++)
-		for (uint32_t o = 0; f->r->cell[k].status == SCOPE_MEASURED && o < f->r->cells; o++) {
-			const struct scope_read_cell *a = &f->r->cell[k], *b = &f->r->cell[o];
-			const bool differ =
-			    b->status == SCOPE_MEASURED && a->row == b->row && like(a, b, "node");
-			const double ratio = !differ                              ? 0
+	for (const struct scope_read_cell *a = NULL; (a = scope_read_next(f->r, NULL, a));)
+		for (const struct scope_read_cell *b = NULL; (b = scope_read_next(f->r, a->row, b));) {
+			const double ratio = !like(a, b, "node")                  ? 0
 			                     : scope_more_is_better(a->row->unit) ? a->s.median / b->s.median
 			                                                          : b->s.median / a->s.median;
 

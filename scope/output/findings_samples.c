@@ -123,11 +123,9 @@ static void find_scattered(struct scope_finding *f)
 	uint32_t several = 0;
 	double scale;
 
-	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const struct scope_read_cell *c = &f->r->cell[k];
-
-		several += c->status == SCOPE_MEASURED && c->s.rounds > 1;
-		if (c->status != SCOPE_MEASURED || scatter(c) <= far_apart)
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(f->r, NULL, c));) {
+		several += c->s.rounds > 1;
+		if (scatter(c) <= far_apart)
 			continue;
 		worst = !worst || scatter(c) > scatter(worst) ? c : worst;
 		scope_names_add(&names, c->name);
@@ -150,11 +148,9 @@ static void find_bimodal(struct scope_finding *f)
 	struct scope_names names = {"", 0};
 	double low, high, share, first_low = 0, first_high = 0, first_share = 0;
 
-	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const struct scope_read_cell *c = &f->r->cell[k];
-
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(f->r, NULL, c));) {
 		/* a step in time, or rounds that differ, make two groups as well, and are said already */
-		if (c->status != SCOPE_MEASURED || scope_slowing(c) > 0 || scatter(c) > far_apart ||
+		if (scope_slowing(c) > 0 || scatter(c) > far_apart ||
 		    !scope_is_bimodal(c->value, c->samples, &low, &high, &share))
 			continue;
 		if (!names.count) {
@@ -180,13 +176,12 @@ static void find_slowing(struct scope_finding *f)
 	struct scope_names names = {"", 0};
 	double most = 0;
 
-	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const double change =
-		    f->r->cell[k].status == SCOPE_MEASURED ? scope_slowing(&f->r->cell[k]) : 0;
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(f->r, NULL, c));) {
+		const double change = scope_slowing(c);
 
 		most = change > most ? change : most;
 		if (change > 0)
-			scope_names_add(&names, f->r->cell[k].name);
+			scope_names_add(&names, c->name);
 	}
 	if (names.count)
 		scope_find(
@@ -202,11 +197,9 @@ static void find_noisy(struct scope_finding *f)
 	struct scope_names names = {"", 0};
 	uint32_t measured = 0;
 
-	for (uint32_t k = 0; k < f->r->cells; k++) {
-		const struct scope_read_cell *c = &f->r->cell[k];
-
-		measured += c->status == SCOPE_MEASURED;
-		if (c->status == SCOPE_MEASURED && scope_noise_percent(&c->s) > 5)
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(f->r, NULL, c));) {
+		measured++;
+		if (scope_noise_percent(&c->s) > 5)
 			scope_names_add(&names, c->name);
 	}
 	if (names.count)

@@ -79,14 +79,11 @@ static bool best_measured(const struct scope_read *r, const struct scope_read_ro
 {
 	const char *link = scope_link_of(row);
 
-	for (uint32_t k = 0; k < r->cells; k++) {
-		const struct scope_read_cell *c = &r->cell[k];
-
-		if (c->status == SCOPE_MEASURED && c->row->unit == SCOPE_BANDWIDTH &&
-		    !strcmp(scope_link_of(c->row), link) && scope_is_duplex(c->row) == scope_is_duplex(row) &&
-		    c->s.median > limit->rate && scope_beyond_caches(r, c))
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));)
+		if (c->row->unit == SCOPE_BANDWIDTH && !strcmp(scope_link_of(c->row), link) &&
+		    scope_is_duplex(c->row) == scope_is_duplex(row) && c->s.median > limit->rate &&
+		    scope_beyond_caches(r, c))
 			limit->rate = c->s.median;
-	}
 	snprintf(limit->text, sizeof limit->text, "best over %s", link);
 	return limit->rate > 0;
 }
@@ -94,10 +91,9 @@ static bool best_measured(const struct scope_read *r, const struct scope_read_ro
 /* A limit may be another row, which does the same work. */
 static bool row_limit(const struct scope_read *r, const struct scope_read_row *row, struct scope_limit *limit)
 {
-	for (uint32_t k = 0; k < r->cells; k++)
-		if (r->cell[k].status == SCOPE_MEASURED && r->cell[k].row->unit == row->unit &&
-		    !strcmp(r->cell[k].row->name, row->limit))
-			limit->rate = r->cell[k].s.median;
+	for (const struct scope_read_cell *c = NULL; (c = scope_read_next(r, NULL, c));)
+		if (c->row->unit == row->unit && !strcmp(c->row->name, row->limit))
+			limit->rate = c->s.median;
 	snprintf(limit->text, sizeof limit->text, "%.100s", strchr(row->limit, '/') + 1);
 	return limit->rate > 0;
 }

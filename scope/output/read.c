@@ -386,6 +386,15 @@ int scope_write_read(const json_t *report, FILE *to, bool (*put)(FILE *to, const
 
 /* ---- asking ---- */
 
+const struct scope_read_cell *scope_read_next(const struct scope_read *r, const struct scope_read_row *row,
+                                              const struct scope_read_cell *c)
+{
+	for (c = c ? c + 1 : r->cell; c < r->cell + r->cells; c++)
+		if (c->status == SCOPE_MEASURED && (!row || c->row == row))
+			return c;
+	return NULL;
+}
+
 uint64_t scope_read_arg(const struct scope_read_cell *c, const char *name, uint64_t otherwise)
 {
 	for (uint32_t k = 0; k < c->args; k++)

@@ -59,6 +59,10 @@ void scope_read_free(struct scope_read *r);
 int scope_write_read(const json_t *report, FILE *to, bool (*put)(FILE *to, const struct scope_read *r),
                      const char *what, struct gn_error *e);
 
+/* scope_read_next - the measured cell of a row, or of any (NULL), behind c; NULL: the first; none: NULL. */
+const struct scope_read_cell *scope_read_next(const struct scope_read *r, const struct scope_read_row *row,
+                                              const struct scope_read_cell *c);
+
 /* An argument's value; `otherwise` where the cell has none of that name. */
 uint64_t scope_read_arg(const struct scope_read_cell *c, const char *name, uint64_t otherwise);
 
