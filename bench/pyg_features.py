@@ -24,14 +24,14 @@ SEEDS = 1024
 BATCHES = 9  # the first is not measured
 WARMING = 24
 FANOUTS = ([15, 10], [10, 10, 5])
-ROUND = 65521  # a prime, so that no row at a wrong power of two looks right; numbers below it are exact as float32
+ROUND = 65521  # a prime; numbers below it are exact as float32
 
 try:
     import grapnel
     import torch
     import triton
     import triton.language as tl
-    from support import whole_graph
+    from support import known, whole_graph
     from support.uva import load_rows
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
@@ -42,18 +42,6 @@ except ImportError as missing:
 def load_all(table, out, N: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * N + tl.arange(0, N)
     tl.store(out + at, tl.load(table + at))
-
-
-def rows_as_they_must_be(index, width):
-    return ((index[:, None] * 31 + torch.arange(width, device=index.device)) % ROUND).float()
-
-
-def fill(table, device):
-    count, width = table.shape
-    step = (1 << 26) // width
-    for first in range(0, count, step):
-        rows = torch.arange(first, min(first + step, count), device=device)
-        table[first:first + step].copy_(rows_as_they_must_be(rows, width))
 
 
 # ---- the graph and what is asked for ----
@@ -78,14 +66,14 @@ def neighbourhood(graph, fanouts):
     pointers, ends = graph
     device, count = pointers.device, len(pointers) - 1
     nodes = frontier = shuffled(torch.randint(0, count, (SEEDS,), device=device).unique())
-    known = torch.zeros(count, dtype=torch.bool, device=device)
-    known[nodes] = True
+    seen = torch.zeros(count, dtype=torch.bool, device=device)
+    seen[nodes] = True
     for fanout in fanouts:
         begin, degree = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
         drawn = torch.rand(len(frontier), fanout, device=device, dtype=torch.float64) * degree[:, None]
         near = ends[(begin[:, None] + drawn.long()).view(-1)].long()
-        frontier = shuffled(near[~known[near]].unique())
-        known[frontier] = True
+        frontier = shuffled(near[~seen[near]].unique())
+        seen[frontier] = True
         nodes = torch.cat([nodes, frontier])
     return nodes
 
@@ -93,28 +81,10 @@ def neighbourhood(graph, fanouts):
 # ---- measuring ----
 
 
-def seconds_of(call, device):
-    if device == "cpu":
-        began = time.perf_counter()
-        call()
-        return time.perf_counter() - began
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    torch.cuda.synchronize()
-    begin.record()
-    call()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / 1e3
-
-
-def median(numbers):
-    return sorted(numbers)[len(numbers) // 2]
-
-
 def rate(call, batches, row_bytes, device):
     """GB/s of rows, the median over batches of which each is asked for once."""
     call(batches[0])
-    return median([len(batch) * row_bytes / seconds_of(lambda batch=batch: call(batch), device) / 1e9 for batch in batches[1:]])
+    return known.median([len(batch) * row_bytes / known.seconds(device, call, batch) / 1e9 for batch in batches[1:]])
 
 
 def link(table, device):
@@ -125,7 +95,7 @@ def link(table, device):
     if device != "cpu":
         calls["kernel"] = [lambda n=n, w=w: load_all[(len(flat) // n,)](flat, to, n, num_warps=w)
                            for n in (1024, 4096) for w in (4, 8)]
-    return {name: max(len(flat) * 4 / median([seconds_of(call, device) for _ in range(6)][1:]) / 1e9 for call in shapes)
+    return {name: max(len(flat) * 4 / known.median([known.seconds(device, call) for _ in range(6)][1:]) / 1e9 for call in shapes)
             for name, shapes in calls.items()}
 
 
@@ -143,14 +113,14 @@ def wrong_numbers(array, batches, out):
     for batch in batches[:4]:
         got = out[:len(batch)].fill_(-1)
         array.gather(batch, out=got)
-        wrong += int((got != rows_as_they_must_be(batch, out.shape[1])).sum())
+        wrong += int((got != known.rows(batch, out.shape[1], ROUND)).sum())
     return wrong
 
 
 def by_whole_graph(row, theirs, batches, row_bytes, device):
     """Its gather, which makes the tensor that it returns; theirs: its table."""
     row["whole_graph"] = rate(theirs.gather, batches, row_bytes, device)
-    row["whole_graph_wrong"] = sum(int((theirs.gather(batch) != rows_as_they_must_be(batch, row_bytes // 4)).sum())
+    row["whole_graph_wrong"] = sum(int((theirs.gather(batch) != known.rows(batch, row_bytes // 4, ROUND)).sum())
                                    for batch in batches[:4])
 
 
@@ -161,7 +131,7 @@ def compare(store, graph, table, cached, device, theirs):
         for fanouts in FANOUTS:
             batches = [neighbourhood(graph, fanouts) for _ in range(BATCHES)]
             out = torch.empty(max(map(len, batches)), table.shape[1], device=device)
-            row = {"row_bytes": row_bytes, "fanouts": fanouts, "rows": median(list(map(len, batches)))}
+            row = {"row_bytes": row_bytes, "fanouts": fanouts, "rows": known.median(list(map(len, batches)))}
             row["no_cache"] = rate(lambda i: plain.gather(i, out=out[:len(i)]), batches, row_bytes, device)
             row["triton"] = max(rate(call, batches, row_bytes, device) for call in loads(table, out, device))
             for _ in range(1 if device == "cpu" else WARMING):
@@ -197,7 +167,7 @@ def main():
     with grapnel.Store(f"host:{size}", machine=device) as store:
         for row_bytes in (512, 1024):
             table = store.tensor(torch.float32, (size // row_bytes, row_bytes // 4))
-            fill(table, device)
+            known.fill(table, device, ROUND)
             graph = power_law(len(table), device)
             if "link_gb_per_second" not in result:
                 result["link_gb_per_second"] = link(table, device)

@@ -15,6 +15,7 @@ It has no claim.
 
 It needs the wheel with CUDA, PyTorch with CUDA, and Triton.
 """
+import functools
 import sys
 import time
 
@@ -23,7 +24,7 @@ from support import place, report
 WIDTH = 64  # float32: 256 bytes
 BATCHES = 16
 BAG = 32
-ROUND = 65521  # a prime, so that no row at a wrong power of two looks right; sums of a bag are exact as float32
+ROUND = 65521  # a prime; sums of a bag of numbers below it are exact as float32
 
 try:
     import grapnel
@@ -31,10 +32,16 @@ try:
     import torch
     import triton
     import triton.language as tl
+    from support import known
+    from support.known import median
     from support.uva import load_rows
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel), PyTorch and Triton", file=sys.stderr)
     sys.exit(report.SKIP)
+
+
+rows_as_they_must_be = functools.partial(known.rows, width=WIDTH, prime=ROUND)
+draw = functools.partial(known.draw, device="cuda")
 
 
 @triton.jit
@@ -46,43 +53,10 @@ def load_bags(table, index, out, W: tl.constexpr, N: tl.constexpr):
     tl.store(out + bag * W + col, tl.sum(rows, axis=0))
 
 
-def rows_as_they_must_be(index):
-    return ((index[..., None] * 31 + torch.arange(WIDTH, device=index.device)) % ROUND).float()
-
-
-def fill(table):
-    step = 1 << 22
-    for first in range(0, len(table), step):
-        rows = torch.arange(first, min(first + step, len(table)), device="cuda")
-        table[first:first + step].copy_(rows_as_they_must_be(rows))
-
-
-def draw(law, count, rows):
-    """Row numbers; the frequent ones of Zipf's law (exponent 1.05) lie all over the table."""
-    if law == "uniform":
-        return torch.randint(0, rows, (count,), device="cuda")
-    u, less = torch.rand(count, device="cuda", dtype=torch.float64), 1 - 1.05
-    rank = ((rows**less - 1) * u + 1) ** (1 / less) - 1
-    return rank.long().clamp_(0, rows - 1) * 0x9E3779B1 % rows
-
-
 def seconds(call, batches):
     """Of a call, the times over batches that were not drawn before; on the stream's clock."""
     call(batches[0])
-    took = []
-    for batch in batches[1:]:
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        begin.record()
-        call(batch)
-        end.record()
-        end.synchronize()
-        took.append(begin.elapsed_time(end) / 1e3)
-    return took
-
-
-def median(took):
-    return sorted(took)[len(took) // 2]
+    return [known.seconds("cuda", call, batch) for batch in batches[1:]]
 
 
 def mean(took):
@@ -150,13 +124,7 @@ def replay_seconds(where, call, index, out, batches):
     for batch in batches:
         index.copy_(batch)
         out.fill_(-1)
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        took.append(begin.elapsed_time(end) / 1e3)
+        took.append(known.seconds("cuda", graph.replay))
         wrong += int((out != rows_as_they_must_be(batch)).sum())
     return took[1:], wrong
 
@@ -231,7 +199,7 @@ def main():
               "bags": [], "in_graph": []}
     with grapnel.Store(f"host:{size}", machine="cuda") as store:
         table = store.tensor(torch.float32, (size // (4 * WIDTH), WIDTH))
-        fill(table)
+        known.fill(table, "cuda", ROUND)
         with grapnel.Cache(store, size // 10) as cache, \
                 grapnel.Array(store, torch.float32, table.shape, cache=cache) as array:
             result["host_microseconds"] = host_microseconds(array)

@@ -20,6 +20,7 @@ It needs the wheel with CUDA and PyTorch with CUDA. The file is made, and remove
 bench/python_rows.py.
 """
 import ctypes
+import functools
 import mmap
 import os
 import sys
@@ -31,16 +32,13 @@ try:
     import grapnel
     import numpy
     import torch
+    from support import known
 except ImportError as missing:
     print(f"{missing}; install the wheel (./run wheel) and PyTorch", file=sys.stderr)
     sys.exit(report.SKIP)
 
 WIDTH, BAG = 64, 32  # 256 bytes
-ROUND = 4093  # a prime, so that no row at a wrong power of two looks right; sums and products are exact as float32
-
-
-def rows_as_they_must_be(index):
-    return ((index[..., None] * 31 + torch.arange(WIDTH, device=index.device)) % ROUND).float()
+rows_as_they_must_be = functools.partial(known.rows, width=WIDTH, prime=4093)  # sums and products are exact as float32
 
 
 def write(path, count, device):
@@ -50,15 +48,6 @@ def write(path, count, device):
             rows.cpu().numpy().tofile(out)
         out.flush()
         os.fsync(out.fileno())
-
-
-def draw(law, count, rows, device):
-    """Row numbers; the frequent ones of Zipf's law (exponent 1.05) lie all over the table."""
-    if law == "uniform":
-        return torch.randint(0, rows, (count,), device=device)
-    u, less = torch.rand(count, device=device, dtype=torch.float64), 1 - 1.05
-    rank = ((rows**less - 1) * u + 1) ** (1 / less) - 1
-    return rank.long().clamp_(0, rows - 1) * 0x9E3779B1 % rows
 
 
 class Step:
@@ -93,8 +82,8 @@ def in_graph(where, array, step, batches, warm):
         if k == warm - 1:
             before = array.cache.stats()
     array.synchronize()
-    after, took = array.cache.stats(), sorted(took[warm:])
-    return {"seconds": took[len(took) // 2], "replays": len(batches), "wrong": wrong,
+    after, took = array.cache.stats(), took[warm:]
+    return {"seconds": known.median(took), "replays": len(batches), "wrong": wrong,
             "fetched_bytes": (after["fetched_bytes"] - before["fetched_bytes"]) / len(took)}
 
 
@@ -121,7 +110,7 @@ def mapped(where, path, step, batches, cold):
             step.work()
 
         took.append(where.seconds(lookup))
-    return sorted(took)[len(took) // 2], there
+    return known.median(took), there
 
 
 def drop(path):
@@ -143,7 +132,7 @@ def resident(path):
 
 def measure(where, args, path, law, array):
     step = Step(where, args.lookups)
-    batches = [draw(law, args.lookups, len(array), where.device) for _ in range(args.replays)]
+    batches = [known.draw(law, args.lookups, len(array), where.device) for _ in range(args.replays)]
     row = {"law": law, "lookups": args.lookups, "graph": in_graph(where, array, step, batches, args.replays // 2)}
     row["memmap"], row["resident_pages"] = mapped(where, path, step, batches[-8:], True)
     row["memmap warm"], _ = mapped(where, path, step, batches[-1:] * 3, False)
