@@ -16,14 +16,10 @@ import os
 import sys
 import tempfile
 
-from support import report, rows
+from support import disk, report, rows
 
 PAGE = 4096
 WARM = 4  # random touches of each page in a run, so that the run before the first that counts brings nearly all of them
-
-
-def size_of(text):
-    return int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1]] if text[-1] in "KMG" else int(text)
 
 
 def pages(args, what, store, data, touches):
@@ -54,22 +50,22 @@ def main():
     args = p.parse_args()
     gpu = args.machine.startswith("cuda")
     args.fast = args.fast or ("peer:1" if gpu else "host")
-    memory, disk = size_of(args.data or ("4G" if gpu else "64M")), size_of(args.file_data or ("1G" if gpu else "16M"))
-    many, some = WARM * (memory // PAGE), disk // PAGE
+    memory, slow = disk.units(args.data or ("4G" if gpu else "64M")), disk.units(args.file_data or ("1G" if gpu else "16M"))
+    many, some = WARM * (memory // PAGE), slow // PAGE
     found = {"fast alone": pages(args, "fast level alone", fast(args, memory), memory, many),
              "host": pages(args, "host memory", f"host:{memory}", memory, many),
              "tier host": pages(args, "tier over host memory", f"tier:{fast(args, memory)},host:{memory}", memory, many)}
     with tempfile.TemporaryDirectory(dir=args.folder or args.build) as own:
-        file = f"file:{os.path.join(own, 'data')}?create={disk}"
-        found["file"] = pages(args, "file", file, disk, some)
-        found["tier file"] = pages(args, "tier over the file", f"tier:{fast(args, disk)},{file}", disk, WARM * some)
+        file = f"file:{os.path.join(own, 'data')}?create={slow}"
+        found["file"] = pages(args, "file", file, slow, some)
+        found["tier file"] = pages(args, "tier over the file", f"tier:{fast(args, slow)},{file}", slow, WARM * some)
     rate = {what: ways["cold-touch"] for what, ways in found.items()}
     claims = [("random pages of a tier over host memory, times those of host memory", rate["tier host"] / rate["host"], 2, True),
               ("random pages of a tier over host memory, of those of its fast level alone", rate["tier host"] / rate["fast alone"], 0.5,
                True),
               ("random pages of a tier over a file, times those of the file", rate["tier file"] / rate["file"], 5, True)]
     return report.save(args, f"tier-{'gpu' if gpu else 'cpu'}",
-                       {"page_bytes": PAGE, "fast": args.fast, "data_bytes": memory, "file_bytes": disk,
+                       {"page_bytes": PAGE, "fast": args.fast, "data_bytes": memory, "file_bytes": slow,
                         "giga_bytes_per_second": found}, claims if gpu else claims[2:])
 
 

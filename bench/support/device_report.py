@@ -15,21 +15,20 @@ import sys
 import xml.etree.ElementTree
 
 
-def first_line(*command):
-    """The first line that a command prints, or "" where it is not there or fails."""
+def printed(*command):
+    """What a command prints, or "" where it is not there or fails."""
     try:
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return lines[0].strip() if lines else ""
+
+
+def first_line(*command):
+    return printed(*command).partition("\n")[0].strip()
 
 
 def cuda_version():
-    try:
-        text = subprocess.run(["nvcc", "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    found = re.search(r"release ([0-9.]+)", text)
+    found = re.search(r"release ([0-9.]+)", printed("nvcc", "--version"))
     return found.group(1) if found else ""
 
 
