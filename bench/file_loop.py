@@ -40,10 +40,7 @@ def run(args, program, work, way):
 
 
 def measure(args, program, work):
-    runs = {way: [] for way in ways(args)}
-    for _ in range(args.runs):
-        for way in runs:
-            runs[way].append(run(args, program, work, way))
+    runs = report.in_turn(args.runs, {way: lambda way=way: run(args, program, work, way) for way in ways(args)})
     if work != "add" and len({r["sum"] for way in runs for r in runs[way]}) != 1:
         sys.exit(f"file_loop: {work}: the sums differ")
     return {way: {"seconds": statistics.median(r["seconds"] for r in done), "all": [r["seconds"] for r in done],

@@ -30,11 +30,8 @@ def verify(args, path):
 def measure(args, path, work):
     """Runs of both ways in turn."""
     bench = report.program(args, "bench", "bench_graph_file")
-    runs = {way: [] for way in WAYS}
-    for _ in range(args.runs):
-        for way in WAYS:
-            runs[way].append(report.run_json([bench, f"file={path}", f"work={work}", f"way={way}", f"source={args.source}",
-                                              f"share={args.share}", f"page={args.page}"]))
+    common = [bench, f"file={path}", f"work={work}", f"source={args.source}", f"share={args.share}", f"page={args.page}"]
+    runs = report.in_turn(args.runs, {way: lambda way=way: report.run_json([*common, f"way={way}"]) for way in WAYS})
     if len({run["crc"] for way in WAYS for run in runs[way]}) != 1:
         sys.exit(f"graph_file: {work}: results differ")
     return runs

@@ -31,16 +31,12 @@ def theirs(args, op, *how):
 
 
 def measure(args, op):
-    rates = {"direct": [], "local": [], "processes": [], "nvshmem": [], "cuda": []}
-    for _ in range(args.runs):
-        rates["direct"].append(ours(args, op, "--nodes", str(args.gpus)))
-        rates["local"].append(ours(args, op, "--nodes", "1"))
-        if args.launcher:
-            rates["processes"].append(ours(args, op, launch=report.launcher(args)))
-        if args.nvshmem:
-            rates["nvshmem"].append(theirs(args, op))
-            rates["cuda"].append(theirs(args, op, "plain"))
-    return {"op": op, **{name: statistics.median(all_) for name, all_ in rates.items() if all_}}
+    ways = {"direct": lambda: ours(args, op, "--nodes", str(args.gpus)), "local": lambda: ours(args, op, "--nodes", "1")}
+    if args.launcher:
+        ways["processes"] = lambda: ours(args, op, launch=report.launcher(args))
+    if args.nvshmem:
+        ways.update(nvshmem=lambda: theirs(args, op), cuda=lambda: theirs(args, op, "plain"))
+    return {"op": op, **{name: statistics.median(all_) for name, all_ in report.in_turn(args.runs, ways).items()}}
 
 
 def main():

@@ -47,13 +47,11 @@ def compile_rival(args, folder):
 
 
 def measure(args, pes, ours, rival):
-    ways = {"direct": [], "packets": [], **({"rival": []} if rival else {})}
-    for _ in range(args.runs):
-        ways["direct"].append(run([args.launcher, "-np", str(pes), ours], "direct"))
-        ways["packets"].append(run([args.launcher, "-np", str(pes), ours], "packets"))
-        if rival:
-            ways["rival"].append(run([args.rival_launcher, "--oversubscribe", "-np", str(pes), rival]))
-    median = {way: {what: statistics.median(r[what] for r in results) for what in results[0]} for way, results in ways.items()}
+    ways = {way: lambda way=way: run([args.launcher, "-np", str(pes), ours], way) for way in ("direct", "packets")}
+    if rival:
+        ways["rival"] = lambda: run([args.rival_launcher, "--oversubscribe", "-np", str(pes), rival])
+    median = {way: {what: statistics.median(r[what] for r in results) for what in results[0]}
+              for way, results in report.in_turn(args.runs, ways).items()}
     rows = []
     for what in WHAT:
         row = {"what": what, **{way: median[way][what] for way in ways}}

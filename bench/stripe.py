@@ -69,11 +69,8 @@ def compare(args, own, folders):
     data = os.path.join(own, "data")
     numbered_file(data, args.size, args.page)
     stripes = {count: make_stripe(args, data, folders, count) for count in (1, 2, 4)}
-    runs = {"file": [], **{f"stripe of {count}": [] for count in stripes}}
-    for _ in range(args.runs):
-        runs["file"].append(measure(args, f"file:{data}?ro"))
-        for count, (uri, _) in stripes.items():
-            runs[f"stripe of {count}"].append(measure(args, f"stripe:{uri}"))
+    uris = {"file": f"file:{data}?ro", **{f"stripe of {count}": f"stripe:{uri}" for count, (uri, _) in stripes.items()}}
+    runs = report.in_turn(args.runs, {what: lambda uri=uri: measure(args, uri) for what, uri in uris.items()})
     pages = {what: statistics.median(one) for what, one in runs.items()}
     for what, median in pages.items():
         print(f"  {what}: {median:.0f} pages/s")

@@ -67,6 +67,15 @@ def run_json(command, **how):
     return json.loads(done.stdout[done.stdout.index("{"):])
 
 
+def in_turn(runs, ways):
+    """What each way gives, so often: all of them in turn, so that what else the machine does meets all alike. ways: {name: call}"""
+    found = {name: [] for name in ways}
+    for _ in range(runs):
+        for name, call in ways.items():
+            found[name].append(call())
+    return found
+
+
 def updates(command, what, **how):
     """What a program of random updates prints, of a run that left no word wrong."""
     result = run_json(command, **how)
