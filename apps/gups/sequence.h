@@ -6,7 +6,7 @@
 #ifndef GN_GUPS_SEQUENCE_H
 #define GN_GUPS_SEQUENCE_H
 
-#include <grapnel/simt.h>
+#include <grapnel/detail/simt/base.h>
 
 static const uint64_t gups_poly = 7, gups_period = 1317624576693539401ull;
 

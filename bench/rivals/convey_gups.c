@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The updates of `grapnel gups` by conveyors (bale), for net_gups.py to run beside it. Not part of the build:
- * conveyors are not packaged. With an installed one:
+ * conveyors are not packaged. With an installed one, in the project's folder:
  *
- *     mpicc -O3 -march=native convey_gups.c -lconvey -lm -o convey_gups
+ *     mpicc -O3 -march=native -Iinclude -Iapps bench/rivals/convey_gups.c -lconvey -lm -o convey_gups
  *     mpirun -np 4 ./convey_gups WORDS UPDATES xor|inc
  *
  * The same table, random sequence and check as apps/gups.
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#include "gups/sequence.h"
 
 extern int xmpi_init(int argc, char **argv); /* conveyors' own MPI_Init */
 
@@ -33,12 +33,12 @@ static long node_of(const struct job *j, uint64_t random)
 /* word ^= random: the random number says which. */
 static void update_xor(convey_t *c, const struct job *j)
 {
-	uint64_t random = random_next(random_at(j->first)), n = 0, *item;
+	uint64_t random = gups_next(gups_at(j->first)), n = 0, *item;
 
 	convey_begin(c, sizeof random, alignof(uint64_t));
 	while (convey_advance(c, n == j->updates)) {
 		for (; n < j->updates && convey_push(c, &random, node_of(j, random)) == convey_OK; n++)
-			random = random_next(random);
+			random = gups_next(random);
 		while ((item = convey_apull(c, NULL)) != NULL)
 			j->table[*item & (j->words - 1)] ^= *item;
 	}
@@ -48,7 +48,7 @@ static void update_xor(convey_t *c, const struct job *j)
 /* word += 1 */
 static void update_inc(convey_t *c, const struct job *j)
 {
-	uint64_t random = random_next(random_at(j->first)), n = 0, *item;
+	uint64_t random = gups_next(gups_at(j->first)), n = 0, *item;
 
 	convey_begin(c, sizeof random, alignof(uint64_t));
 	while (convey_advance(c, n == j->updates)) {
@@ -57,7 +57,7 @@ static void update_inc(convey_t *c, const struct job *j)
 
 			if (convey_push(c, &word, node_of(j, random)) != convey_OK)
 				break;
-			random = random_next(random);
+			random = gups_next(random);
 		}
 		while ((item = convey_apull(c, NULL)) != NULL)
 			j->table[*item]++;

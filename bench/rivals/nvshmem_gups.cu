@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The updates of `grapnel gups` by NVSHMEM's atomics, for net_peers.py to run beside it. Not part of the
- * build: NVSHMEM is not packaged. With an installed one:
+ * build: NVSHMEM is not packaged. With an installed one, in the project's folder:
  *
- *     nvcc -O3 -arch=sm_90 -rdc=true -I NVSHMEM/include nvshmem_gups.cu -L NVSHMEM/lib -lnvshmem_host \
- *          -lnvshmem_device \
- *          -lcuda -o nvshmem_gups
+ *     nvcc -O3 -arch=sm_90 -rdc=true -Iinclude -Iapps -I NVSHMEM/include bench/rivals/nvshmem_gups.cu \
+ *          -L NVSHMEM/lib -lnvshmem_host -lnvshmem_device -lcuda -o nvshmem_gups
  *     NVSHMEM_DISABLE_NVLS=1 ./nvshmem_gups PES WORDS UPDATES xor|inc [plain]
  *
  * A process a PE, begun here, each on a GPU of its own. The same table, random sequence and check as
@@ -22,7 +21,7 @@
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
-#include "random.h"
+#include "gups/sequence.h"
 
 enum { BLOCKS = 1056, THREADS = 256 };
 
@@ -61,10 +60,10 @@ __global__ void update(struct job j)
 	const uint64_t threads = (uint64_t)gridDim.x * blockDim.x,
 	               thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 	const uint64_t begin = j.updates * thread / threads, end = j.updates * (thread + 1) / threads;
-	uint64_t random = random_at(j.first + begin);
+	uint64_t random = gups_at(j.first + begin);
 
 	for (uint64_t k = begin; k < end; k++) {
-		random = random_next(random);
+		random = gups_next(random);
 		uint64_t *word = &j.table[random & (j.words - 1)];
 		const int pe = j.pes & (j.pes - 1) ? (int)((random >> 32) * j.pes >> 32)
 		                                   : (int)(random >> j.log2 & (j.pes - 1));
