@@ -41,13 +41,9 @@ static double clock_ns(clockid_t of)
 }
 
 /* What other programs leave of the processor's caches is chance: the least has most of them. */
-static double least(const double *value, uint32_t count)
+static void keep_least(double *least, double value)
 {
-	double of = value[0];
-
-	for (uint32_t k = 1; k < count; k++)
-		of = value[k] < of ? value[k] : of;
-	return of;
+	*least = value < *least ? value : *least;
 }
 
 static struct gn_net *make_node(struct gn_transport *t, uint32_t columns, uint64_t packet_bytes)
@@ -102,7 +98,6 @@ static struct sorted sort(struct gn_net *net, struct gups_update_args *a)
 static struct sorted measure_sort(uint32_t nodes, uint32_t columns, uint64_t packet_bytes)
 {
 	struct gn_net *net = make_node(gn__sink_create(0, nodes, 0), columns, packet_bytes);
-	double update[REPEATS], sorted[REPEATS];
 	struct gups_update_args a;
 	struct sorted of;
 
@@ -115,14 +110,14 @@ static struct sorted measure_sort(uint32_t nodes, uint32_t columns, uint64_t pac
 		a.part_log2++;
 	bench_must(!a.table, "no memory");
 	sort(net, &a); /* buffers are made */
-	for (uint32_t k = 0; k < REPEATS; k++) {
-		of = sort(net, &a);
-		update[k] = of.update_ns;
-		sorted[k] = of.sort_ns;
+	of = sort(net, &a);
+	for (uint32_t k = 1; k < REPEATS; k++) {
+		const struct sorted again = sort(net, &a);
+
+		keep_least(&of.update_ns, again.update_ns);
+		keep_least(&of.sort_ns, again.sort_ns);
 	}
 	gn__node_destroy(net);
-	of.update_ns = least(update, REPEATS);
-	of.sort_ns = least(sorted, REPEATS);
 	return of;
 }
 
@@ -134,7 +129,7 @@ static double measure_look(void)
 	enum { NODES = 1024, TIMES = 1000 };
 	struct gn_net *net = make_node(gn__sink_create(0, NODES, 0), 1, GN_PACKET_BYTES);
 	uint64_t *word = (uint64_t *)gn_net_alloc(net, 64);
-	double ns[REPEATS];
+	double least = 1e30;
 
 	for (uint32_t to = 1; to < NODES; to++)
 		gn_net_inc_u64(gn_net_host(net), to, word);
@@ -142,14 +137,15 @@ static double measure_look(void)
 		;
 	net->now = 0;
 	for (uint32_t k = 0; k < REPEATS; k++) {
-		ns[k] = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		const double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
 		for (uint32_t time = 0; time < TIMES; time++)
 			gn__flush(net, 0, 0);
-		ns[k] = (ns[k] + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / TIMES / (NODES - 1);
+		keep_least(&least, (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / TIMES / (NODES - 1));
 	}
 	bench_must(net->statistics.packets != 0, "a packet has left");
 	gn__node_destroy(net);
-	return least(ns, REPEATS);
+	return least;
 }
 
 /* ---- packets, sealed and received ---- */
@@ -259,17 +255,18 @@ static struct ends measure_ends(uint32_t nodes, uint32_t columns, uint32_t messa
 	struct feed *f = feed_create(nodes, columns);
 	struct gn_net *net = make_node(&f->transport, columns, GN_PACKET_BYTES);
 	struct gn_packet *scratch = (struct gn_packet *)malloc(sizeof *scratch), *packet[PACKETS];
-	double seal[PASSES], receive[PASSES];
-	struct ends of;
+	struct ends of = {1e30, 1e30};
 	uint32_t sequence = 0;
 	uint64_t random = 1;
 
 	bench_must(!gn_net_alloc(net, 8 * PART_WORDS) || !scratch, "no memory");
 	pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
 	for (uint32_t k = 0; k < PASSES; k++) {
-		of = pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
-		seal[k] = of.seal;
-		receive[k] = of.receive;
+		const struct ends again =
+		    pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
+
+		keep_least(&of.seal, again.seal);
+		keep_least(&of.receive, again.receive);
 	}
 	for (uint32_t k = 0; k < PACKETS; k++)
 		packet[k] = f->parcel[k].packet;
@@ -277,8 +274,6 @@ static struct ends measure_ends(uint32_t nodes, uint32_t columns, uint32_t messa
 	for (uint32_t k = 0; k < PACKETS; k++)
 		free(packet[k]);
 	free(scratch);
-	of.seal = least(seal, PASSES);
-	of.receive = least(receive, PASSES);
 	return of;
 }
 
@@ -330,7 +325,6 @@ static json_t *measure_carriers(void)
 	struct gn_transport *t = NULL;
 	struct gn_error e = {0, ""};
 	struct gn_parcel p;
-	double ns[REPEATS];
 
 	memset(&options, 0, sizeof options);
 	memset(&p, 0, sizeof p);
@@ -341,11 +335,13 @@ static json_t *measure_carriers(void)
 	bench_must(posix_memalign((void **)&p.packet, 4096, GN_PACKET_BYTES), "no memory");
 	memset(p.packet, 0, GN_PACKET_BYTES);
 	for (uint32_t b = 0; b < 2; b++) {
+		double least = 1e30;
+
 		p.packet->body = (uint16_t)(bytes[b] - GN_PACKET_HEAD);
 		for (uint32_t k = 0; k < REPEATS; k++)
-			ns[k] = carry(t, &p);
-		json_array_append_new(rows, json_pack("{s:i, s:f}", "bytes", (int)bytes[b], "both_ends_ns",
-		                                      least(ns, REPEATS)));
+			keep_least(&least, carry(t, &p));
+		json_array_append_new(rows,
+		                      json_pack("{s:i, s:f}", "bytes", (int)bytes[b], "both_ends_ns", least));
 	}
 	while (!t->ops->leave(t))
 		;
