@@ -87,20 +87,14 @@ int scope_fixture_check(const struct scope_rank_fixture *b, uint64_t operations,
 /* One message to and one from the other, again and again; rank 0 begins. */
 static int turns(struct scope_rank_fixture *b, uint64_t operations)
 {
-	const bool first = !own_rank();
+	uint64_t messages = 2 * operations;
 	int code = MPI_SUCCESS;
 
-	for (uint64_t k = 0; k < operations && code == MPI_SUCCESS; k++) {
-		if (first)
-			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
-			                MPI_COMM_WORLD);
-		if (code == MPI_SUCCESS)
-			code = MPI_Recv(b->in, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
-			                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		if (code == MPI_SUCCESS && !first)
-			code = MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA,
-			                MPI_COMM_WORLD);
-	}
+	for (bool sends = !own_rank(); messages && code == MPI_SUCCESS; sends = !sends, messages--)
+		code =
+		    sends ? MPI_Send(b->out, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD)
+		          : MPI_Recv(b->in, (int)b->bytes, MPI_BYTE, b->peer, SCOPE_TAG_DATA, MPI_COMM_WORLD,
+		                     MPI_STATUS_IGNORE);
 	return code;
 }
 
