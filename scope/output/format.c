@@ -141,3 +141,10 @@ void scope_put_escaped(FILE *to, const char *text)
 		}
 	}
 }
+
+void scope_put(FILE *to, const char *before, const char *text, const char *after)
+{
+	fputs(before, to);
+	scope_put_escaped(to, text);
+	fputs(after, to);
+}

@@ -52,4 +52,7 @@ bool scope_more_is_better(enum scope_unit unit);
  */
 void scope_put_escaped(FILE *to, const char *text);
 
+/* scope_put - the same between two texts as they are. */
+void scope_put(FILE *to, const char *before, const char *text, const char *after);
+
 #endif

@@ -30,20 +30,12 @@ static const char style[] = "body { font: 15px/1.5 sans-serif; color: var(--ink)
                             "summary { cursor: pointer; color: var(--faint) } .wide { overflow-x: auto }\n"
                             "</style>\n</head>\n<body>\n";
 
-/* A text, escaped, between two others as they are. */
-static void put(FILE *to, const char *before, const char *text, const char *after)
-{
-	fputs(before, to);
-	scope_put_escaped(to, text);
-	fputs(after, to);
-}
-
 static void put_head(FILE *to, const struct scope_read *r)
 {
 	fputs(head, to);
 	fputs(scope_svg_style, to);
 	fputs(style, to);
-	put(to, "<h1>Scope of ", scope_read_text(r, "host_name", "a machine"), "</h1>\n<p>");
+	scope_put(to, "<h1>Scope of ", scope_read_text(r, "host_name", "a machine"), "</h1>\n<p>");
 	scope_put_escaped(to, scope_read_text(r, "date", ""));
 	for (size_t k = 0; k < json_array_size(scope_read_context(r, "gpus")); k++) {
 		char path[40];
@@ -67,7 +59,8 @@ static void put_findings(FILE *to, const json_t *findings)
 	}
 	fputs("<ul>\n", to);
 	for (size_t k = 0; k < json_array_size(findings); k++)
-		put(to, "<li class=\"finding\">", json_string_value(json_array_get(findings, k)), "</li>\n");
+		scope_put(to, "<li class=\"finding\">", json_string_value(json_array_get(findings, k)),
+		          "</li>\n");
 	fputs("</ul>\n", to);
 }
 
@@ -75,15 +68,15 @@ static void put_findings(FILE *to, const json_t *findings)
 
 static void put_figure(FILE *to, const struct scope_read_cell *c)
 {
-	put(to, "<tr><td>", c->name, "</td>");
+	scope_put(to, "<tr><td>", c->name, "</td>");
 	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%.1f %%</td>",
 	        scope_format_median(c->row->unit, &c->s).text, scope_noise_percent(&c->s));
 	fprintf(to, "<td class=\"n\">%s</td><td class=\"n\">%s</td>",
 	        scope_format_value(c->row->unit, c->s.p5).text,
 	        scope_format_value(c->row->unit, c->s.p95).text);
 	fprintf(to, "<td class=\"n\">%u</td>", c->samples);
-	put(to, "<td>", scope_format_second(c).text, "</td>");
-	put(to, "<td>", c->why, "</td></tr>\n");
+	scope_put(to, "<td>", scope_format_second(c).text, "</td>");
+	scope_put(to, "<td>", c->why, "</td></tr>\n");
 }
 
 static void put_figures(FILE *to, const struct scope_chart *c)
@@ -108,7 +101,7 @@ static int put_charts(FILE *to, const struct scope_read *r)
 		const struct scope_chart *c = &all->chart[k];
 
 		if (!k || strcmp(c->family, all->chart[k - 1].family))
-			put(to, "<h2>", c->family, "</h2>\n");
+			scope_put(to, "<h2>", c->family, "</h2>\n");
 		rc = scope_draw_chart(to, r, c);
 		put_figures(to, c);
 	}
@@ -132,9 +125,9 @@ static void put_not_measured(FILE *to, const struct scope_read *r)
 
 		if (c->status == SCOPE_MEASURED)
 			continue;
-		put(to, "<tr><td>", c->name, "</td>");
-		put(to, "<td>", scope_status_words[c->status], "</td>");
-		put(to, "<td>", c->why, "</td></tr>\n");
+		scope_put(to, "<tr><td>", c->name, "</td>");
+		scope_put(to, "<td>", scope_status_words[c->status], "</td>");
+		scope_put(to, "<td>", c->why, "</td></tr>\n");
 	}
 	fputs("</table></details>\n", to);
 }
@@ -149,8 +142,8 @@ static void put_environment(FILE *to, const json_t *flat)
 	    to);
 	json_object_foreach((json_t *)flat, key, v)
 	{
-		put(to, "<tr><td>", key, "</td>");
-		put(to, "<td>", json_string_value(v), "</td></tr>\n");
+		scope_put(to, "<tr><td>", key, "</td>");
+		scope_put(to, "<td>", json_string_value(v), "</td></tr>\n");
 	}
 	fputs("</table></details>\n</body>\n</html>\n", to);
 }

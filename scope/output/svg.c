@@ -31,8 +31,7 @@ const char scope_svg_style[] =
 static void put_text(FILE *to, double x, double y, const char *style, const char *text)
 {
 	fprintf(to, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
-	scope_put_escaped(to, text);
-	fputs("</text>\n", to);
+	scope_put(to, "", text, "</text>\n");
 }
 
 static void put_line(FILE *to, double x1, double y1, double x2, double y2, const char *style)
@@ -47,8 +46,7 @@ static void begin(FILE *to, const char *title, double width, double height)
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%.0f\" height=\"%.0f\" "
 	        "viewBox=\"0 0 %.0f %.0f\">\n<title>",
 	        width, height, width, height);
-	scope_put_escaped(to, title);
-	fputs("</title>\n", to);
+	scope_put(to, "", title, "</title>\n");
 	put_text(to, 8, 18, "head", title);
 }
 
@@ -82,8 +80,7 @@ static void put_box(FILE *to, double x, double y, double width, double height, c
 	        "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"%s\" "
 	        "fill-opacity=\"%.2f\"><title>",
 	        x, y, width, height, style, opacity);
-	scope_put_escaped(to, note);
-	fputs("</title></rect>\n", to);
+	scope_put(to, "", note, "</title></rect>\n");
 }
 
 /* ---- axes ---- */
@@ -207,8 +204,7 @@ void scope_plot_begin(struct scope_plot *p, FILE *to, const char *title)
 	put_text(to, (LEFT + RIGHT) / 2, BOTTOM + 36, "name mid", p->x.name);
 	fprintf(to, "<text transform=\"translate(14 %d) rotate(-90)\" class=\"name mid\">",
 	        (TOP + BOTTOM) / 2);
-	scope_put_escaped(to, p->y.name);
-	fputs("</text>\n", to);
+	scope_put(to, "", p->y.name, "</text>\n");
 }
 
 static void put_legend(struct scope_plot *p, const char *style, const char *label)
@@ -217,9 +213,7 @@ static void put_legend(struct scope_plot *p, const char *style, const char *labe
 	char text[LEGEND + 4];
 
 	snprintf(text, sizeof text, "%.*s%s", LEGEND, label, strlen(label) > LEGEND ? "..." : "");
-	fprintf(p->to, "<g><title>");
-	scope_put_escaped(p->to, label);
-	fprintf(p->to, "</title>");
+	scope_put(p->to, "<g><title>", label, "</title>");
 	put_line(p->to, RIGHT + 16, y, RIGHT + 38, y, style);
 	put_text(p->to, RIGHT + 44, y + 4, "key", text);
 	fprintf(p->to, "</g>\n");
@@ -236,8 +230,7 @@ static void put_point(const struct scope_plot *p, const struct scope_plot_point 
 	}
 	fprintf(p->to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" class=\"f%u\"><title>", x, y_of(p, at->y),
 	        colour);
-	scope_put_escaped(p->to, at->note ? at->note : "");
-	fputs("</title></circle>\n", p->to);
+	scope_put(p->to, "", at->note ? at->note : "", "</title></circle>\n");
 }
 
 void scope_plot_line(struct scope_plot *p, const char *label, const struct scope_plot_point *point,
