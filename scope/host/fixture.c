@@ -5,18 +5,14 @@ int scope_plan_threads(struct scope_plan *p, const struct scope_machine *m, uint
 {
 	int rc = 0;
 
-	for (uint32_t threads = 1; !rc && threads < m->cpus; threads *= 2) {
+	for (uint32_t threads = 1;; threads = 2 * threads < m->cpus ? 2 * threads : m->cpus) {
 		const struct scope_arg rest[] = {{"threads", threads}, {NULL, 0}};
 
-		if (threads == 1 || m->effort != SCOPE_QUICK)
+		if (threads == 1 || threads == m->cpus || m->effort != SCOPE_QUICK)
 			rc = scope_plan_sizes(p, least, most, rest);
+		if (rc || threads >= m->cpus)
+			return rc;
 	}
-	if (!rc) {
-		const struct scope_arg rest[] = {{"threads", m->cpus}, {NULL, 0}};
-
-		rc = scope_plan_sizes(p, least, most, rest);
-	}
-	return rc;
 }
 
 int scope_plan_nodes(struct scope_plan *p, const struct scope_machine *m, uint64_t least, uint64_t most)
