@@ -243,8 +243,7 @@ void close_call(void *state)
 		(void)cudaGraphExecDestroy(x->exec);
 	if (x->graph)
 		(void)cudaGraphDestroy(x->graph);
-	if (x->count)
-		(void)cudaFree(x->count);
+	(void)cudaFree(x->count);
 	scope_memory_close(&x->host);
 	scope_memory_close(&x->device);
 	(void)cudaGetLastError();

@@ -362,8 +362,7 @@ void close_managed(void *state)
 
 	scope_lanes_close(&x->lanes);
 	for (struct part &p : x->part)
-		if (p.at)
-			(void)cudaFree(p.at);
+		(void)cudaFree(p.at);
 	if (x->wrong)
 		(void)cudaFreeHost(x->wrong);
 	(void)cudaGetLastError();

@@ -197,8 +197,7 @@ void scope_bench_close(void *state)
 		(void)cudaDeviceDisablePeerAccess((int)b->peer);
 	if (b->word)
 		(void)cudaFreeHost(b->word);
-	if (b->sum)
-		(void)cudaFree(b->sum);
+	(void)cudaFree(b->sum);
 	(void)cudaGetLastError();
 }
 

@@ -209,8 +209,7 @@ void close_cell(void *state)
 	struct loaded *t = (struct loaded *)state;
 
 	scope_bench_close(&t->bench);
-	if (t->job.board)
-		(void)cudaFree(t->job.board);
+	(void)cudaFree(t->job.board);
 }
 
 const struct scope_functions functions = {sizeof(struct loaded), plan, open_cell, sample, verify, close_cell};

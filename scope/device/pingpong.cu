@@ -158,10 +158,8 @@ void close_cell(void *state)
 	struct game *t = (struct game *)state;
 
 	if (t->place != SCOPE_AT_HOST) {
-		if (t->theirs)
-			(void)cudaFree(t->theirs);
-		if (t->ours)
-			(void)cudaFree(t->ours);
+		(void)cudaFree(t->theirs);
+		(void)cudaFree(t->ours);
 		if (t->place == SCOPE_AT_PEER && cudaSetDevice((int)t->bench.peer) == cudaSuccess)
 			(void)cudaDeviceDisablePeerAccess((int)t->bench.gpu);
 	}
