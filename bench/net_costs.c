@@ -13,7 +13,6 @@
 #include <net/sink.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "gups/kernels.h"
 #include "support/engine.h"
@@ -31,14 +30,6 @@ static const struct {
 	uint32_t nodes, columns;
 } grids[] = {{2, 1},    {16, 1},   {16, 4},    {64, 1},   {64, 8},   {256, 1},
              {256, 16}, {1024, 1}, {1024, 32}, {4096, 1}, {4096, 64}};
-
-static double clock_ns(clockid_t of)
-{
-	struct timespec t;
-
-	clock_gettime(of, &t);
-	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 /* What other programs leave of the processor's caches is chance: the least has most of them. */
 static void keep_least(double *least, double value)
@@ -81,14 +72,14 @@ static struct sorted sort(struct gn_net *net, struct gups_update_args *a)
 	for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
 		const struct simt_grid grid = {1, 1, 0};
 
-		of.update_ns -= clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		of.update_ns -= bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		bench_launch(net->machine, &gups_update_kernel, grid, a);
-		of.update_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+		of.update_ns += bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		a->first += a->updates;
-		of.sort_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		of.sort_ns -= bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		while (gn__drain(net))
 			;
-		of.sort_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		of.sort_ns += bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
 	of.update_ns /= (double)CHUNKS * CHUNK;
 	of.sort_ns /= (double)(net->statistics.sent - before);
@@ -137,11 +128,11 @@ static double measure_look(void)
 		;
 	net->now = 0;
 	for (uint32_t k = 0; k < REPEATS; k++) {
-		const double began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		const double began = bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		for (uint32_t time = 0; time < TIMES; time++)
 			gn__flush(net, 0, 0);
-		keep_least(&least, (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / TIMES / (NODES - 1));
+		keep_least(&least, (bench_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / TIMES / (NODES - 1));
 	}
 	bench_must(net->statistics.packets != 0, "a packet has left");
 	gn__node_destroy(net);
@@ -231,18 +222,18 @@ static struct ends pass(struct gn_net *net, struct feed *f, uint32_t messages, s
 
 	for (uint32_t k = 0; k < PACKETS; k++)
 		fill(f, f->parcel[k].packet, messages, (*sequence)++, random);
-	of.seal = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	of.seal = -bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (uint32_t k = 0; k < PACKETS; k++)
 		gn_packet_seal(f->parcel[k].packet, scratch);
-	of.seal = (of.seal + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
+	of.seal = (of.seal + bench_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
 	for (uint32_t k = 0; k < PACKETS; k++)
 		f->parcel[k].bytes = gn_packet_bytes(f->parcel[k].packet);
 	f->at = 0;
 	f->end = PACKETS;
-	of.receive = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	of.receive = -bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (gn__receive(net))
 		;
-	of.receive = (of.receive + clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
+	of.receive = (of.receive + bench_clock_ns(CLOCK_THREAD_CPUTIME_ID)) / PACKETS;
 	bench_must(net->statistics.applied + net->statistics.passed - before != (uint64_t)PACKETS * messages,
 	           "messages are lost");
 	return of;
@@ -302,7 +293,7 @@ extern int gn_mpi_open(struct gn_transport **transport, const struct gn_net_opti
 static double carry(struct gn_transport *t, struct gn_parcel *p)
 {
 	enum { TIMES = 2000 };
-	double ns = -clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	double ns = -bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct gn_parcel *come;
 
 	for (uint32_t k = 0; k < TIMES; k++) {
@@ -313,7 +304,7 @@ static double carry(struct gn_transport *t, struct gn_parcel *p)
 		while (!t->ops->sent(t, p))
 			;
 	}
-	ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	ns += bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return ns / TIMES;
 }
 

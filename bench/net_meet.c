@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "gups/kernels.h"
 #include "spread/run.h"
@@ -129,15 +128,6 @@ static int measure(struct hall *h, uint32_t kind, uint32_t times, double *second
 
 /* ---- updates ---- */
 
-/* Seconds of this process's processors. */
-static double processor_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Every update has added 1 to a word of some node. */
 static int check(const struct hall *h, const struct gups_update_args *a)
 {
@@ -184,13 +174,13 @@ static int update(struct hall *h, uint64_t updates)
 	rc = a.table ? gn_net_barrier(h->view) : -GN_ENOMEM;
 	spread_count_begin(h->net, &s);
 	seconds = -scope_clock();
-	processor = -processor_clock();
+	processor = -1e-9 * bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!rc)
 		rc = spread_launch(h->net, &gups_update_kernel, 1, &a);
 	if (!rc)
 		rc = gn_net_barrier(h->view);
 	seconds += scope_clock();
-	processor += processor_clock();
+	processor += 1e-9 * bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	spread_count_end(h->net, &s);
 	rc = rc ? rc : check(h, &a);
 	return rc ? rc : add_up(h, seconds, processor, &s);

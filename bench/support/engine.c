@@ -113,6 +113,14 @@ double bench_launch(struct simt_machine *m, const struct simt_kernel *kernel, st
 	return scope_clock() - begin;
 }
 
+double bench_clock_ns(clockid_t of)
+{
+	struct timespec t;
+
+	clock_gettime(of, &t);
+	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
 double bench_median(const double *value, uint32_t count)
 {
 	struct scope_statistics s;

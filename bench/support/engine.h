@@ -7,6 +7,8 @@
 #ifndef GN_BENCH_ENGINE_H
 #define GN_BENCH_ENGINE_H
 
+#include <time.h>
+
 #include <jansson.h>
 
 #include <grapnel/simt.h>
@@ -43,6 +45,9 @@ void *bench_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where);
 /* bench_launch - a kernel to its end. Returns the seconds it took. */
 double bench_launch(struct simt_machine *m, const struct simt_kernel *kernel, struct simt_grid grid,
                     const void *arguments);
+
+/* bench_clock_ns - a clock of processors' time, such as CLOCK_THREAD_CPUTIME_ID, in nanoseconds. */
+double bench_clock_ns(clockid_t of);
 
 double bench_median(const double *value, uint32_t count);
 
