@@ -231,7 +231,7 @@ int gn_slots_clear(struct gn_slots *slots, struct simt_stream *stream, struct gn
  */
 int gn_slots_failure(struct gn_slots *slots, struct gn_error *error);
 
-/* What was done since create. hits, misses and refused count a key as often as it is in a batch. */
+/* Counts since create. If a batch has a key twice, hits, misses and refused count it twice. */
 struct gn_slots_statistics {
 	uint64_t batches;
 	uint64_t hits;     /* keys whose item was resident */

@@ -413,7 +413,6 @@ void gn_mpi_abort(int status)
 	int begun = 0, over = 0;
 
 	wait_until_read(STDERR_FILENO);
-
 	MPI_Initialized(&begun);
 	MPI_Finalized(&over);
 	if (begun && !over)
