@@ -290,7 +290,7 @@ def test_what_is_discarded_or_forgotten(store):
 
 def test_clear_sees_a_changed_store(store):
     with make(store) as slots:
-        slots.lookup(put([3]))
+        got(slots.lookup(put([3])))  # the item is there before the store changes
         store.write(3 * 32, np.full(WIDTH, 44, "i4"))
         assert first_number(slots, 3) == 301
         slots.clear()
