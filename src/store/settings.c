@@ -113,7 +113,8 @@ static int apply(struct gn_store_settings *s, unsigned bit, const char *value)
 	case GN_OPTION_RO: s->options.read_only = 1; return value ? -GN_EINVAL : 0;
 	case GN_OPTION_CREATE:
 		s->create = 1;
-		return value ? gn_size_parse(value, &s->create_bytes) : -GN_EINVAL;
+		rc = value ? gn_size_parse(value, &s->create_bytes) : -GN_EINVAL;
+		return rc || s->create_bytes ? rc : -GN_EINVAL; /* no store is empty */
 	case GN_OPTION_QUEUES:
 		rc = parse_number(value, 1, 1024, &number);
 		s->options.queue_count = (uint32_t)number;

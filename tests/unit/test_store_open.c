@@ -21,6 +21,9 @@ static void says_what_is_missing(void **state)
 		assert_says(t, t->file, "make the folder first");
 		assert_int_equal(try_file(t, with_path[k], "?ro", NULL), -GN_ENOENT);
 		assert_null(strstr(t->error.text, "create=SIZE"));
+		assert_int_equal(try_file(t, with_path[k], "?create=0", NULL), -GN_EINVAL);
+		assert_says(t, "create", "create=SIZE");
+		assert_int_equal(access(t->file, F_OK), -1);
 	}
 }
 
