@@ -428,12 +428,14 @@ def _current_stream(torch: Any, device: "torch.device") -> int:
 
 
 def _host_index(index: Any) -> "numpy.ndarray":
-    """Row numbers as contiguous int64; those above 2^63 - 1 become negative, and so stay out of range."""
+    """Row numbers as contiguous int64; those above 2^63 - 1 become that, which is past the end of every array."""
     import numpy
 
     given = numpy.asarray(index)
     if given.dtype.kind not in "iu" and given.size:
         raise TypeError(f"the index has type {given.dtype}; give integers (of a mask: numpy.flatnonzero(mask))")
+    if given.dtype == numpy.uint64:
+        given = numpy.minimum(given, numpy.uint64(sys.maxsize))  # a larger one would be negative
     shape = given.shape
     return numpy.ascontiguousarray(given, dtype=numpy.int64).reshape(shape)
 

@@ -90,7 +90,8 @@ int gn__check(struct gn__object *o)
 		return 0;
 	row = index < 0 ? -1 : index / (int64_t)o->elements;
 	if (error.code == -GN_ERANGE && row < 0)
-		snprintf(text, sizeof text, "a row number is negative; the array has rows 0 to %llu",
+		snprintf(text, sizeof text,
+		         "a row number is negative, or far past the end; the array has rows 0 to %llu",
 		         (unsigned long long)o->rows - 1);
 	else if (error.code == -GN_ERANGE)
 		snprintf(text, sizeof text, "row %lld is past the end; the array has rows 0 to %llu",

@@ -30,6 +30,18 @@ def test_a_row_past_the_end(table, row):
     assert table.gather([5])[0, 0] == 40  # and the failure is told once
 
 
+@pytest.mark.parametrize("row", [1 << 63, (1 << 64) - 1, (1 << 64) - 1000])
+def test_unsigned_rows_from_2_to_the_63(table, row):
+    """As int64 they would be negative, and those of table[...] would count from the end."""
+    index = np.array([3, row], "u8")
+    for read in [table.gather, table.__getitem__]:
+        with pytest.raises(grapnel.RangeError, match="past the end; the array has rows 0 to 999"):
+            read(index)
+    with pytest.raises(grapnel.RangeError, match="past the end"):
+        table[index] = np.zeros((2, 8), "i4")
+    assert table[-1][0] == 999 * 8 and table[0][0] == 0
+
+
 @pytest.mark.parametrize("key", [1000, -1001, 1 << 70])
 def test_keys_past_the_end(table, key):
     with pytest.raises(grapnel.RangeError, match=f"row {key} ") as caught:
