@@ -12,7 +12,7 @@ from math import prod
 from . import _library as lib
 from ._error import RangeError
 from ._kind import Kind
-from ._objects import Cache, Closable, Store
+from ._objects import PIECE, Cache, Closable, Store, pieces
 
 TYPE_CHECKING = False  # what importing typing would cost, every program would pay
 if TYPE_CHECKING:
@@ -288,11 +288,12 @@ class Array(Closable):
             raise ValueError("out is not contiguous, or read-only; give contiguous memory, or leave out= out")
 
     def _run(self, first: int, step: int, count: int, rows: Any, scatter: bool) -> Any:
-        """Rows first, first + step ... between the array and contiguous memory of the host."""
+        """Rows first, first + step ... between the array and contiguous memory of the host, in pieces."""
         address = rows.data_ptr() if is_tensor(rows) else rows.__array_interface__["data"][0]
         move = lib.scatter_host if scatter else lib.gather_host
-        if count:
-            lib.must(move(self._handle, None, first, step, count, address))
+        row_bytes = self.nbytes // len(self)
+        for at, some in pieces(count, max(1, PIECE // row_bytes)):
+            lib.must(move(self._handle, None, first + at * step, step, some, address + at * row_bytes))
         return rows
 
     def _row(self, key: Any) -> int | None:

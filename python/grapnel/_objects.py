@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     import torch
 
 
+PIECE = 64 << 20  # bytes that one call of the library moves at most; between two, Python serves an interrupt
+
+
+def pieces(count: int, most: int) -> Iterable[tuple[int, int]]:
+    """Where each piece of at most so many begins, and how long it is."""
+    return ((at, min(most, count - at)) for at in range(0, count, most))
+
+
 # Handle and name of what the program forgot, but what stands on it is still open, and memory that it uses until then.
 _late: list[tuple[int, str, tuple]] = []
 
@@ -225,29 +233,31 @@ class Store(Closable):
         return bytes(to)
 
     def readinto(self, offset: int, to: Any) -> None:
-        """Fill a writable buffer with bytes of the store."""
+        """Fill a writable buffer with bytes of the store. An interrupt ends it between two pieces of 64 MiB."""
         with memoryview(to) as view:
             if view.readonly or not view.c_contiguous:
                 raise ValueError("the buffer is read-only or not contiguous")
             self._inside(offset, view.nbytes)
-            if view.nbytes:
-                memory = (ctypes.c_char * view.nbytes).from_buffer(view)
-                lib.must(lib.store_read(self._handle, offset, ctypes.addressof(memory), view.nbytes))
+            for at, count in pieces(view.nbytes, PIECE):
+                memory = (ctypes.c_char * count).from_buffer(view, at)
+                lib.must(lib.store_read(self._handle, offset + at, ctypes.addressof(memory), count))
                 del memory
 
     def write(self, offset: int, data: Any) -> None:
-        """Write bytes. A cache may hold older ones: Cache.invalidate() drops them."""
+        """Write bytes. A cache may hold older ones: Cache.invalidate() drops them.
+
+        An interrupt ends it between two pieces of 64 MiB; those before are written.
+        """
         with memoryview(data) as view:
             whole = view.tobytes() if view.readonly or not view.c_contiguous else view
             self._inside(offset, view.nbytes)
-            if not view.nbytes:
-                return
-            if isinstance(whole, bytes):
-                lib.must(lib.store_write(self._handle, offset, whole, len(whole)))
-            else:
-                memory = (ctypes.c_char * view.nbytes).from_buffer(whole)
-                lib.must(lib.store_write(self._handle, offset, ctypes.addressof(memory), view.nbytes))
-                del memory
+            for at, count in pieces(view.nbytes, PIECE):
+                if isinstance(whole, bytes):
+                    lib.must(lib.store_write(self._handle, offset + at, whole[at:at + count], count))
+                else:
+                    memory = (ctypes.c_char * count).from_buffer(whole, at)
+                    lib.must(lib.store_write(self._handle, offset + at, ctypes.addressof(memory), count))
+                    del memory
 
     def _inside(self, offset: int, count: int) -> None:
         if offset < 0 or count < 0 or offset + count > self.capacity:

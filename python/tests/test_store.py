@@ -3,6 +3,7 @@
 
 import gc
 import resource
+import signal
 import threading
 import warnings
 
@@ -304,3 +305,42 @@ def test_a_tier_counts_hits_and_misses(machine):
         assert counted["misses"] >= 32 and counted["hits"] >= 16
         assert counted["write_backs"] == 1 and not counted["unwritten"]
         assert bytes(store.read(20, 4)) == b"\x07\0\0\0"
+
+
+def test_long_copies_go_by_pieces(file, machine, monkeypatch):
+    """An interrupt would end them between two pieces. The lengths are no multiples of a piece."""
+    for module in ["_objects", "_open", "_array"]:
+        monkeypatch.setattr(f"grapnel.{module}.PIECE", 1000)
+    rows = np.random.default_rng(1).integers(0, 1 << 30, (777, 13), "i4")
+    with grapnel.array(rows, "16K", machine) as array:
+        assert np.array_equal(array[:], rows) and np.array_equal(array[700:5:-3], rows[700:5:-3])
+        array[3:500:2] = -rows[3:500:2]
+        rows[3:500:2] *= -1
+        assert np.array_equal(array[2:600], rows[2:600])
+    with grapnel.Store(f"file:{file}", machine) as store:
+        for data in [rows.tobytes(), bytearray(rows.tobytes()), rows, rows.T]:
+            store.write(37, bytes(rows.nbytes))
+            store.write(37, data)
+            assert store.read(37, rows.nbytes) == memoryview(data).tobytes()
+        to = np.zeros_like(rows)
+        store.write(37, rows)
+        store.readinto(37, to)
+        assert np.array_equal(to, rows)
+
+
+def test_an_interrupt_between_pieces(machine, monkeypatch):
+    monkeypatch.setattr("grapnel._objects.PIECE", 1000)
+    calls = []
+
+    def must(code, real=grapnel._objects.lib.must):
+        real(code)
+        calls.append(code)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with grapnel.Store("host:64K", machine) as store:
+        monkeypatch.setattr("grapnel._objects.lib.must", must)
+        with pytest.raises(KeyboardInterrupt):
+            store.write(0, b"x" * 10000)
+        monkeypatch.undo()
+        assert store.read(0, 10000).count(b"x") == 3000
