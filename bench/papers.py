@@ -20,7 +20,8 @@ status is 1 if the page is not what this script makes. A claim has
     verdict                        instead of a rule
     why, command                   the reason; what measures ours
     until                          all of these but where, statement, unit and paper, used until the result of "ours" is kept: while
-                                   its file does not exist, says "failed" of the run, or is not complete and has no such run
+                                   its file does not exist, says "failed" of the run, or is not complete and has no such run or no
+                                   value there
 """
 import argparse
 import csv

@@ -17,8 +17,8 @@
  *               memory, keeps those that are used: a second level behind the caches
  *
  * Options follow a `?`, separated by `&`. For all stores: `ro` (read-only). For file: and host:PATH:
- * `create=SIZE` (make a file of that size if it does not exist; an existing file is not changed). For file:
- * and memq: `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the
+ * `create=SIZE` (make a file of that size, not 0, if it does not exist; an existing file is not changed). For
+ * file: and memq: `queues=N`, `depth=N`, `timeout=MS`, `threads=N` (of the controller), `transfer=SIZE` (the
  * largest transfer, up to 2M, rounded up to a power of two of 4K or more; it must hold a page of the cache;
  * the default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it)
  * and `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25`

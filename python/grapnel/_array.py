@@ -435,7 +435,7 @@ def _host_index(index: Any) -> "numpy.ndarray":
     given = numpy.asarray(index)
     if given.dtype.kind not in "iu" and given.size:
         raise TypeError(f"the index has type {given.dtype}; give integers (of a mask: numpy.flatnonzero(mask))")
-    if given.dtype == numpy.uint64:
+    if given.dtype.kind == "u" and given.dtype.itemsize == 8:
         given = numpy.minimum(given, numpy.uint64(sys.maxsize))  # a larger one would be negative
     shape = given.shape
     return numpy.ascontiguousarray(given, dtype=numpy.int64).reshape(shape)

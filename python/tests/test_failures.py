@@ -35,8 +35,9 @@ def test_unsigned_rows_from_2_to_the_63(table, row):
     """As int64 they would be negative, and those of table[...] would count from the end."""
     index = np.array([3, row], "u8")
     for read in [table.gather, table.__getitem__]:
-        with pytest.raises(grapnel.RangeError, match="past the end; the array has rows 0 to 999"):
-            read(index)
+        for given in [index, index.astype(">u8")]:
+            with pytest.raises(grapnel.RangeError, match="past the end; the array has rows 0 to 999"):
+                read(given)
     with pytest.raises(grapnel.RangeError, match="past the end"):
         table[index] = np.zeros((2, 8), "i4")
     assert table[-1][0] == 999 * 8 and table[0][0] == 0
