@@ -255,7 +255,7 @@ static int fake_loses(struct fake_drive *f, uint32_t id, const struct gn_nvme_co
 		return 0;
 	to->queue = id;
 	to->command = *c;
-	f->lost++;
+	simt_store_release_sys_u32(&f->lost, f->lost + 1);
 	return 1;
 }
 

@@ -238,6 +238,7 @@ static void host_write_lands_late(void **state)
 	memset(model, 1, 1024);
 	assert_int_equal(gn_block_write(&block, FAKE_LOST_BLOCK * 512, model, 1024, &error), -GN_ETIMEDOUT);
 	block.timeout_ns = 100 * (uint64_t)SECOND;
+	await_word(&fake.lost, 1); /* it may look later than the time-out */
 	simt_store_release_sys_u32(&fake.loses, 0);
 	expect_write(FAKE_LOST_BLOCK + 1, 10, -GN_EBUSY);
 	expect_write(FAKE_LOST_BLOCK - 63, 64 * 512, -GN_EBUSY); /* and its first part was not written */
@@ -266,6 +267,7 @@ static void kernel_write_lands_late(void **state)
 	open_block(2, 100 * (uint64_t)SECOND);
 	q = &block.pair[0].q;
 	lose(q, take(q), GN_NVME_WRITE, 2);
+	await_word(&fake.lost, 1); /* it may look later than the time-out */
 	simt_store_release_sys_u32(&fake.loses, 0);
 	expect_write(FAKE_LOST_BLOCK + 1, 512, -GN_EBUSY);
 	assert_int_equal(gn_block_deallocate(&block, FAKE_LOST_BLOCK, 1, &error), -GN_EBUSY);
@@ -285,6 +287,7 @@ static void deallocation_lands_late(void **state)
 	assert_int_equal(gn_block_deallocate(&block, FAKE_LOST_BLOCK, 100, &error), -GN_ETIMEDOUT);
 	assert_non_null(strstr(error.text, "at block 77 "));
 	block.timeout_ns = 100 * (uint64_t)SECOND;
+	await_word(&fake.lost, 1); /* it may look later than the time-out */
 	simt_store_release_sys_u32(&fake.loses, 0);
 	expect_write(FAKE_LOST_BLOCK + 99, 512, -GN_EBUSY);
 	expect_write(FAKE_LOST_BLOCK + 100, 512, 0);
