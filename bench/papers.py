@@ -20,8 +20,7 @@ status is 1 if the page is not what this script makes. A claim has
     verdict                        instead of a rule
     why, command                   the reason; what measures ours
     until                          all of these but where, statement, unit and paper, used until the result of "ours" is kept: while
-                                   its file does not exist, says "failed" of the run, or is not complete and has no such run or no
-                                   value there
+                                   its file does not exist, says "failed" of the run, or is not complete and has no such run
 """
 import argparse
 import csv
@@ -42,7 +41,7 @@ REPRODUCED, DIRECTION, NOT, LATER, NEVER = VERDICTS = ("reproduced", "same direc
 ALWAYS = {"id", "where", "statement", "unit", "paper"}
 MEMBERS = ALWAYS | {"ours", "rule", "direction", "cap", "verdict", "why", "command"}
 MACHINES = {"epyc2": "two cores of an EPYC", "xeon2": "two cores of a Xeon", "h100": "one H100", "h200": "one H200",
-            "h100x2": "two H100", "h200x2": "two H200", "sim": "simulated"}
+            "h200x2": "two H200", "sim": "simulated"}
 
 
 class Wrong(Exception):
@@ -96,8 +95,6 @@ def value_at(name, path):
             if isinstance(value, dict) and isinstance(value.get("failed"), str) or isinstance(at, dict) and kept_in_part(name):
                 raise Missing(f"bench/results/{name}: the run of the path {path!r} failed or is still to come") from error
             raise Wrong(f"bench/results/{name}: no {at!r} of the path {path!r}: {error}") from error
-    if value is None and kept_in_part(name):
-        raise Missing(f"bench/results/{name}: {path!r} has no value, because a run that it needs did not end")
     try:
         return float(value)
     except (TypeError, ValueError) as error:
