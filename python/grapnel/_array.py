@@ -12,7 +12,7 @@ from math import prod
 from . import _library as lib
 from ._error import RangeError
 from ._kind import Kind
-from ._objects import PIECE, Cache, Closable, Store, pieces
+from ._objects import Cache, Closable, Store, pieces
 
 TYPE_CHECKING = False  # what importing typing would cost, every program would pay
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class Array(Closable):
         address = rows.data_ptr() if is_tensor(rows) else rows.__array_interface__["data"][0]
         move = lib.scatter_host if scatter else lib.gather_host
         row_bytes = self.nbytes // len(self)
-        for at, some in pieces(count, max(1, PIECE // row_bytes)):
+        for at, some in pieces(count, row_bytes):
             lib.must(move(self._handle, None, first + at * step, step, some, address + at * row_bytes))
         return rows
 

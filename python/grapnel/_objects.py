@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 PIECE = 64 << 20  # bytes that one call of the library moves at most; between two, Python serves an interrupt
 
 
-def pieces(count: int, most: int) -> Iterable[tuple[int, int]]:
-    """Where each piece of at most so many begins, and how long it is."""
+def pieces(count: int, item_bytes: int = 1) -> Iterable[tuple[int, int]]:
+    """Where each piece of so many items begins, and how many items it has."""
+    most = max(1, PIECE // item_bytes)
     return ((at, min(most, count - at)) for at in range(0, count, most))
 
 
@@ -238,7 +239,7 @@ class Store(Closable):
             if view.readonly or not view.c_contiguous:
                 raise ValueError("the buffer is read-only or not contiguous")
             self._inside(offset, view.nbytes)
-            for at, count in pieces(view.nbytes, PIECE):
+            for at, count in pieces(view.nbytes):
                 memory = (ctypes.c_char * count).from_buffer(view, at)
                 lib.must(lib.store_read(self._handle, offset + at, ctypes.addressof(memory), count))
                 del memory
@@ -251,7 +252,7 @@ class Store(Closable):
         with memoryview(data) as view:
             whole = view.tobytes() if view.readonly or not view.c_contiguous else view
             self._inside(offset, view.nbytes)
-            for at, count in pieces(view.nbytes, PIECE):
+            for at, count in pieces(view.nbytes):
                 if isinstance(whole, bytes):
                     lib.must(lib.store_write(self._handle, offset + at, whole[at:at + count], count))
                 else:

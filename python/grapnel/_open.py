@@ -8,7 +8,7 @@ from math import prod
 from . import _library as lib
 from ._array import Array, is_tensor, whole_shape
 from ._kind import Kind
-from ._objects import PIECE, Cache, Closable, Machine, Store, pieces
+from ._objects import Cache, Closable, Machine, Store, pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def array(x: Any, cache: "int | str | None" = "1M", machine: "str | Machine" = "
     Kind(kind)  # a type that cannot be stored is refused before there is a store
     store = Store(f"host:{bytes}", machine)
     try:
-        for at, count in pieces(bytes, PIECE):
+        for at, count in pieces(bytes):
             lib.must(lib.store_write(store.handle, at, address + at, count))
     except BaseException:
         store.discard()

@@ -309,8 +309,7 @@ def test_a_tier_counts_hits_and_misses(machine):
 
 def test_long_copies_go_by_pieces(file, machine, monkeypatch):
     """An interrupt would end them between two pieces. The lengths are no multiples of a piece."""
-    for module in ["_objects", "_open", "_array"]:
-        monkeypatch.setattr(f"grapnel.{module}.PIECE", 1000)
+    monkeypatch.setattr("grapnel._objects.PIECE", 1000)
     rows = np.random.default_rng(1).integers(0, 1 << 30, (777, 13), "i4")
     with grapnel.array(rows, "16K", machine) as array:
         assert np.array_equal(array[:], rows) and np.array_equal(array[700:5:-3], rows[700:5:-3])
