@@ -337,9 +337,14 @@ def test_an_interrupt_between_pieces(machine, monkeypatch):
         if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
 
+    # A program that a shell starts in the background inherits SIGINT as ignored.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     with grapnel.Store("host:64K", machine) as store:
         monkeypatch.setattr("grapnel._objects.lib.must", must)
-        with pytest.raises(KeyboardInterrupt):
-            store.write(0, b"x" * 10000)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                store.write(0, b"x" * 10000)
+        finally:
+            signal.signal(signal.SIGINT, inherited)
         monkeypatch.undo()
         assert store.read(0, 10000).count(b"x") == 3000
