@@ -103,16 +103,35 @@ copy() {
 	mkdir "$work/net"
 }
 
+# compile SOURCE [FLAG]: to one more of $objects, with the copies, through the launcher of which CMake is told in the same way, if any.
+compile() {
+	object=$work/$(basename "$(dirname "$1")")-$(basename "$1" .c).o
+	${CMAKE_C_COMPILER_LAUNCHER:-} "$cc" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
+		${2:+"$2"} -c "$1" -o "$object"
+	objects="$objects $object"
+}
+
 # build KILLER LINK...: its program from the copies.
 build() {
 	killer=$1
 	shift
+	preempt=-DSIMT_PREEMPT
+	objects=
 	case $killer in
-	nvmeq*) set -- "$source_dir/tests/unit/test_$killer.c" "$@" -lcmocka ;;
-	*) set -- -DSIMT_PREEMPT "$source_dir/tests/model/$killer.c" "$source_dir/tests/model/harness.c" "$@" ;;
+	nvmeq*)
+		preempt=
+		compile "$source_dir/tests/unit/test_$killer.c"
+		set -- "$@" -lcmocka
+		;;
+	*)
+		compile "$source_dir/tests/model/$killer.c" $preempt
+		compile "$source_dir/tests/model/harness.c" $preempt
+		;;
 	esac
-	"$cc" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
-		"$work/nvmeq.c" "$source_dir/src/queue/ring.c" "$@" -o "$work/program"
+	compile "$work/nvmeq.c" $preempt
+	compile "$source_dir/src/queue/ring.c" $preempt
+	# shellcheck disable=SC2086 # a list of words
+	"$cc" $objects "$@" -o "$work/program"
 }
 
 # break_it FILE EXPRESSION: fails if there was nothing to break.
