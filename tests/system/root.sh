@@ -42,7 +42,8 @@ own_name_spaces() {
 # ---- the root ----
 
 # make_root debian|ubuntu SUITE - with the sources in /grapnel, and nothing of what was built from them here. Nobody needs what is
-# in it after a crash, so dpkg does not wait for the disk.
+# in it after a crash, so dpkg does not wait for the disk. Where BARE_ROOTS is set, the bare root is kept beside it, as
+# bare-SUITE.tar, and the next root of the suite is made of that.
 make_root() {
   family=$1
   suite=$2
@@ -60,13 +61,20 @@ make_root() {
     say "the keys of $family are not here: its packages are not verified"
     verify=--no-check-gpg
   fi
-  say "a root of $suite from ${mirror:-its own archive}"
-  # shellcheck disable=SC2086 # no option or one
-  debootstrap $verify --variant=minbase --components="$components" "$suite" "$root" "$mirror" "$script" >"$root.log" 2>&1 || {
-    tail -n 20 "$root.log" "$root/debootstrap/debootstrap.log" || true
-    say "a root of $suite cannot be made"
-    exit 1
-  }
+  bare=$(dirname "$root")/bare-$suite.tar
+  if [ -s "$bare" ]; then
+    say "a root of $suite from $bare"
+    tar -C "$root" -xf "$bare"
+  else
+    say "a root of $suite from ${mirror:-its own archive}"
+    # shellcheck disable=SC2086 # no option or one
+    debootstrap $verify --variant=minbase --components="$components" "$suite" "$root" "$mirror" "$script" >"$root.log" 2>&1 || {
+      tail -n 20 "$root.log" "$root/debootstrap/debootstrap.log" || true
+      say "a root of $suite cannot be made"
+      exit 1
+    }
+    [ -z "${BARE_ROOTS:-}" ] || { tar -C "$root" -cf "$bare.$$" . && mv "$bare.$$" "$bare"; }
+  fi
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
   mount --rbind /dev "$root/dev"
