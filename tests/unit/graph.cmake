@@ -1,13 +1,7 @@
 # Unit tests of graphs, their files, readers and generator; included by this folder's CMakeLists.txt.
-if(NOT TARGET PkgConfig::CMOCKA)
-  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-endif()
-
 foreach(part reference generate file read formats)
-  add_executable(test_graph_${part} ${CMAKE_CURRENT_LIST_DIR}/test_graph_${part}.c)
-  target_link_libraries(test_graph_${part} PRIVATE gn_graph PkgConfig::CMOCKA ZLIB::ZLIB m)
-  add_test(NAME unit_graph_${part} COMMAND test_graph_${part})
-  set_tests_properties(unit_graph_${part} PROPERTIES TIMEOUT ${gn_patience} LABELS unit)
+  gn_unit(graph_${part})
+  target_link_libraries(test_graph_${part} PRIVATE gn_graph ZLIB::ZLIB m)
 endforeach()
 target_link_libraries(test_graph_generate PRIVATE OpenMP::OpenMP_C)
 
