@@ -10,7 +10,8 @@
 #include "pagerank/pagerank.h"
 
 /* Each iteration does the same; until the values stop moving it takes a few more. */
-enum { ITERATIONS = 3, UNTIL_STOPPED = few_or_all(3, 8) };
+enum { ITERATIONS = 3 };
+#define UNTIL_STOPPED few_drawn(3, 8)
 
 static void expect_reference(const struct gn_graph *g, const struct gn_pagerank_options *o,
                              const struct gn_pagerank_result *result, const uint64_t *rank)

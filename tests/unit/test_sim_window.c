@@ -37,7 +37,7 @@ static void compare(const char *name, const char *size)
 
 	run(&one, name, size, 1);
 	assert_true(one.stats.kernel_cycles > 0);
-	for (uint32_t threads = few_or_all(4, 2); threads <= 4; threads++) {
+	for (uint32_t threads = few_drawn(4, 2); threads <= 4; threads++) {
 		run(&other, name, size, threads);
 		if (memcmp(&one, &other, sizeof one))
 			fail_msg("%s, %s: other counts with %u threads: %llu cycles, not %llu", name, size,
@@ -56,7 +56,7 @@ static const struct {
 
 static void compare_preset(const char *preset)
 {
-	for (size_t k = 0; k < sizeof small / sizeof *small; k += few_or_all(3, 1)) {
+	for (size_t k = 0; k < sizeof small / sizeof *small; k += few_drawn(3, 1)) {
 		memset(&fixture, 0, sizeof fixture);
 		sim_config_init(&fixture.config);
 		assert_int_equal(sim_config_optimize(&fixture.config, preset, &fixture.error), 0);
@@ -69,7 +69,7 @@ static void compare_preset(const char *preset)
 static void test_presets(void **state)
 {
 	(void)state;
-	if (few_or_all(0, 1)) {
+	if (few_drawn(0, 1)) {
 		compare_preset("none");
 		compare_preset("cache");
 	}
@@ -85,7 +85,7 @@ static void test_configurations(void **state)
 	    "dispatch.gpus = greedy", "migrate.policy = page", "migrate.policy = first_touch"};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof sets / sizeof *sets; k += few_or_all(2, 1)) {
+	for (size_t k = 0; k < sizeof sets / sizeof *sets; k += few_drawn(2, 1)) {
 		fixture_config(&fixture, "dualopt", 4);
 		fixture.config.decide_warmup = 100;
 		fixture.config.decide_window = 200;

@@ -49,7 +49,7 @@ static void blocks_reduce(void **state)
 	static const unsigned widths[] = {1, 2, 8, 32};
 
 	(void)state;
-	for (size_t k = 0; k < 8; k++) {
+	for (size_t k = 0; k < 8; k += few_or_all(3, 1)) {
 		struct simt_machine *machine =
 		    open_scheduled(2, widths[k % 4], k < 4 ? SIMT_FAIR : SIMT_RANDOM, 3);
 
