@@ -1,13 +1,14 @@
 #!/bin/sh
-# A file of device code compiles for every GPU from sm_80 up that this nvcc knows, without a warning. It is optimised little: the
-# assembler shall see it, nobody runs it. Usage: architectures.sh SOURCE-FOLDER FILE SCRATCH-FOLDER NVCC
+# A file of device code compiles without a warning for the first GPU of each generation from sm_80 up that this nvcc knows, which is
+# what a build without CMAKE_CUDA_ARCHITECTURES has code for. It is optimised little: the assembler shall see it, nobody runs it.
+# Usage: architectures.sh SOURCE-FOLDER FILE SCRATCH-FOLDER NVCC
 set -eu
 source=$1
 file=$2
 scratch=$3
 nvcc=$4
 mkdir -p "$scratch"
-numbers=$("$nvcc" --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$/\1/p' | awk '$1 >= 80')
+numbers=$("$nvcc" --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$/\1/p' | sort -n | awk '$1 >= 80 && !seen[int($1 / 10)]++')
 [ -n "$numbers" ] || { echo "$nvcc knows no GPU from sm_80 up"; exit 1; }
 fast='-O3 -Xcicc -O1 -Xptxas -O0'
 ! "$nvcc" --help | grep -q -e --Ofast-compile || fast='--Ofast-compile mid -Xptxas -suppress-stack-size-warning' # a quarter of the time, from CUDA 12.9
