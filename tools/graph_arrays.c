@@ -27,7 +27,7 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 
 	if (o->mode == GRAPH_DIRECT)
 		return 0;
-	a->pages = c.bytes / c.page_bytes;
+	a->graph.pages = c.bytes / c.page_bytes;
 	if (o->mode == GRAPH_AUTO)
 		c.bytes = others_share(in, o, c.bytes);
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);
@@ -41,7 +41,7 @@ static int open_choice(struct graph_arrays *a, struct simt_machine *machine, con
 	struct gn_auto_options c = {0};
 
 	c.cache_bytes = all > taken + least ? all - taken : least;
-	a->pages = c.cache_bytes / GRAPH_AUTO_PAGE;
+	a->graph.pages = c.cache_bytes / GRAPH_AUTO_PAGE;
 	c.offset = in->neighbours_at;
 	c.count = in->edges;
 	c.element_bytes = in->id_bytes;

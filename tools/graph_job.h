@@ -137,7 +137,6 @@ int graph_input_offsets(const struct graph_input *in,
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
 	struct gn_cache *cache; /* paged: of all arrays; auto: of all but the neighbours; else NULL */
-	uint64_t pages;         /* that the cache of the neighbours holds at least; direct: 0 */
 	struct gn_graph_arrays graph;
 };
 

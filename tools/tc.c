@@ -60,7 +60,7 @@ static int verify(void *user, struct graph_job *j, struct gn_error *e)
 static int run(void *user, struct graph_job *j, struct graph_report *report, struct gn_error *e)
 {
 	struct gn_tc_result *result = (struct gn_tc_result *)user;
-	const struct gn_tc_options how = {j->arrays.pages, graph_steps_listener(&j->steps)};
+	const struct gn_tc_options how = {graph_steps_listener(&j->steps)};
 	const int rc = gn_tc(j->machine, &j->arrays.graph, &how, result, &j->progress, e);
 
 	report->seconds = result->seconds;

@@ -18,6 +18,9 @@ struct gn_graph_arrays {
 	struct gn_array weights;    /* u32, edges: bits of the kind below; not used where that is NONE */
 	uint32_t weight;            /* GN_WEIGHT_* of graph.h */
 	uint32_t wide;              /* 1: neighbours are u64, as in a .gng file of 64-bit ids */
+	/* that the cache of the neighbours holds; 0: not known, or they are read without one. A job runs no
+	   more warps than have some of them each (gn_scanner_share_pages) */
+	uint64_t pages;
 	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
 	struct gn_auto *choice;
 	const uint64_t *plain_offsets; /* not NULL: use these and the next instead of the arrays */

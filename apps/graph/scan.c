@@ -39,6 +39,14 @@ int gn_scanner_tell(struct gn_scanner *s, struct gn_graph_step *step, struct gn_
 	return rc;
 }
 
+void gn_scanner_share_pages(struct gn_scanner *s, uint32_t pages_a_warp)
+{
+	const uint64_t pages = s->graph->pages, warps = pages < 2 * pages_a_warp ? 1 : pages / pages_a_warp;
+
+	if (pages && warps * s->info.warp_width < s->info.resident_threads)
+		s->info.resident_threads = (uint32_t)(warps * s->info.warp_width);
+}
+
 int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                            struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
                            struct gn_error *error)
@@ -51,6 +59,7 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	s->any = graph->state != NULL || graph->wide;
 	s->balanced = graph->starts != NULL && !graph->plain_offsets;
 	simt_describe(machine, &s->info);
+	gn_scanner_share_pages(s, GN_SCAN_PAGES);
 	scan->graph = *graph;
 	scan->chunk_edges = chunk_edges;
 	scan->chunk_capacity = graph->edges / chunk_edges + 1;

@@ -11,15 +11,6 @@ struct job {
 	struct gn_tc_result *result;
 };
 
-/* Warps that take each other's pages away would fetch a page for nearly every element. */
-static void limit_warps(struct gn_scanner *s, uint64_t pages)
-{
-	const uint64_t warps = pages < 2 * GN_TC_PAGES ? 1 : pages / GN_TC_PAGES;
-
-	if (pages && warps * s->info.warp_width < s->info.resident_threads)
-		s->info.resident_threads = (unsigned)(warps * s->info.warp_width);
-}
-
 static int allocate(struct job *j, struct gn_error *error)
 {
 	j->args.looked_up =
@@ -71,7 +62,7 @@ int gn_tc(struct simt_machine *machine, struct gn_graph_arrays *graph, const str
 	j.result = result;
 	gn_progress_step(progress, "counting", 0, 0);
 	rc = gn_scanner_init_chunks(&j.scanner, &j.args.scan, machine, graph, "tc", GN_TC_CHUNK, error);
-	limit_warps(&j.scanner, options->pages);
+	gn_scanner_share_pages(&j.scanner, GN_TC_PAGES);
 	if (!rc)
 		rc = allocate(&j, error);
 	if (!rc)

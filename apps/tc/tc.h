@@ -11,11 +11,6 @@
 #include "graph/step.h"
 
 struct gn_tc_options {
-	/*
-	 * That the cache of the neighbours holds; 0: there is none. So many warps run that each has a few,
-	 * for the lists that it compares.
-	 */
-	uint64_t pages;
 	/* Told the only step, which is over all vertices. Its count is the triangles. */
 	struct gn_graph_listener listener;
 };

@@ -129,6 +129,7 @@ struct far_graph {
 };
 
 static struct gn_error far_error;
+static const char *far_kind = "host"; /* of store */
 
 static inline void far_must(int rc)
 {
@@ -153,7 +154,7 @@ static inline void far_store(struct far_graph *f, uint64_t bytes, uint32_t page_
 	struct gn_cache_options c;
 	char uri[64];
 
-	snprintf(uri, sizeof uri, "host:%llu", (unsigned long long)bytes);
+	snprintf(uri, sizeof uri, "%s:%llu", far_kind, (unsigned long long)bytes);
 	far_must(gn_store_open(&f->store, f->machine, uri, NULL, &far_error));
 	memset(&c, 0, sizeof c);
 	c.statistics = 1;

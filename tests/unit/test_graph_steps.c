@@ -185,7 +185,7 @@ static int run_wide(struct far_graph *f, struct gn_graph_listener to, struct wan
 
 static int run_tc(struct far_graph *f, struct gn_graph_listener to, struct want *w)
 {
-	const struct gn_tc_options o = {16, to};
+	const struct gn_tc_options o = {to};
 	struct gn_tc_result r;
 	const int rc = gn_tc(f->machine, &f->arrays, &o, &r, NULL, &far_error);
 

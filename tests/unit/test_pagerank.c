@@ -139,6 +139,42 @@ static void random_graphs(void **state)
 }
 
 /* 0 -> 1, by hand: after one iteration 0 has (0.15 + 0.85 / 2) / 2, vertex 1 that and 0.85 / 2. */
+/*
+ * Each warp of few reads the lists of its vertices in order, and fetches a page about twice. Of many warps
+ * each finds that others have taken its page away, and fetches it twenty times.
+ */
+static void few_pages_are_shared_by_few_warps(void **state)
+{
+	enum { VERTICES = 4096, PAGE = 512, PAGES = 16 };
+	const struct gn_pagerank_options o = {GN_PAGERANK_PULL, 2, 0};
+	struct gn_pagerank_result result;
+	struct gn_cache_info cache;
+	struct far_graph f;
+	struct gn_graph g;
+	uint64_t *rank, pages;
+
+	(void)state;
+	begin_list(VERTICES, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v < VERTICES; v++)
+		for (uint32_t k = 1; k <= 2; k++)
+			add_both(v, (v * 2654435761u + k * 40503u) % VERTICES, 0);
+	build_rows(&g);
+	rank = (uint64_t *)malloc(g.vertices * sizeof *rank);
+	far_kind = "memq";
+	open_far(&f, &g, 1, PAGE);
+	far_kind = "host";
+	f.arrays.pages = PAGES;
+	/* two iterations, and the pass that finds the degrees */
+	pages = (2 * g.edges * 4 + 3 * g.vertices * 8) / PAGE;
+	far_must(gn_pagerank(f.machine, &f.arrays, &o, rank, &result, NULL, &far_error));
+	expect_reference(&g, &o, &result, rank);
+	gn_cache_describe(f.cache, &cache);
+	assert_in_range(cache.statistics.fetched, pages, 5 * pages);
+	close_far(&f);
+	free(rank);
+	gn_graph_fini(&g);
+}
+
 static void two_vertices_by_hand(void **state)
 {
 	const struct gn_pagerank_options o = {GN_PAGERANK_PUSH, 1, 0};
@@ -247,6 +283,7 @@ int main(void)
 	    cmocka_unit_test(a_complete_bipartite_graph),
 	    cmocka_unit_test(two_components_and_isolated_vertices),
 	    cmocka_unit_test(random_graphs),
+	    cmocka_unit_test(few_pages_are_shared_by_few_warps),
 	    cmocka_unit_test(two_vertices_by_hand),
 	    cmocka_unit_test(a_damaged_graph_is_refused),
 	    cmocka_unit_test(pulling_along_half_the_edges_is_noticed),

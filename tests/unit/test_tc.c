@@ -10,11 +10,12 @@
 
 static uint64_t count(const struct gn_graph *g, unsigned width, enum gn_mode mode)
 {
-	const struct gn_tc_options o = {mode == GN_PAGED ? 16u : 0u};
+	const struct gn_tc_options o = {0};
 	struct gn_tc_result result;
 	struct far_graph f;
 
 	open_far(&f, g, width, mode == GN_PAGED ? 512 : 0);
+	f.arrays.pages = mode == GN_PAGED ? 16 : 0;
 	far_must(gn_tc(f.machine, &f.arrays, &o, &result, NULL, &far_error));
 	assert_int_equal(result.edges, g->edges);
 	close_far(&f);
