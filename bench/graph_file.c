@@ -6,7 +6,7 @@
  * the mapped file, all of which is in memory before the job begins.
  *
  *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1] [share=8]
- * [page=4096]
+ * [page=0]
  *
  * share: the cache has the size of the graph divided by it. Prints one JSON object. crc is of the result,
  * which does not depend on the way; graph_file.py compares it, and verifies the jobs.
@@ -37,7 +37,8 @@ struct bench {
 	struct gn_store *store;
 	struct gn_cache *cache; /* not NULL if the way is CACHE */
 	struct gn_graph_arrays graph;
-	uint64_t *result; /* room for 8 bytes a vertex */
+	uint64_t *result;    /* room for 8 bytes a vertex */
+	uint32_t page_bytes; /* of the cache */
 	double seconds;
 	uint64_t edges;
 };
@@ -73,15 +74,19 @@ static void open_array(struct bench *b, struct gn_array *a, struct gn_graph_sect
 static void open_store(struct bench *b, const char *path, enum way way)
 {
 	struct gn_cache_options c = {0};
+	struct gn_cache_info info;
 	char uri[4200];
 
 	snprintf(uri, sizeof uri, way == CACHE ? "file:%s?ro" : "host:%s?ro&memory=read-mostly", path);
 	bench_must(gn_store_open(&b->store, b->machine, uri, NULL, &error), error.text);
 	if (way != CACHE)
 		return;
-	c.page_bytes = (uint32_t)bench_number("page", 4096);
+	c.page_bytes = (uint32_t)bench_number("page", 0);
 	c.bytes = b->file.bytes / bench_number("share", 8);
 	bench_must(gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, &error), error.text);
+	bench_must(gn_cache_describe(b->cache, &info), "the cache cannot be described");
+	b->page_bytes = info.page_bytes;
+	b->graph.pages = info.frames;
 }
 
 static void open_graph(struct bench *b, const char *path, enum way way)
@@ -161,10 +166,10 @@ static void print(const struct bench *b)
 	gn_store_get_statistics(b->store, &s);
 	getrusage(RUSAGE_SELF, &usage);
 	bench_print(json_pack(
-	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:s}", "seconds", b->seconds, "edges", (json_int_t)b->edges,
+	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "seconds", b->seconds, "edges", (json_int_t)b->edges,
 	    "graph_bytes", (json_int_t)(b->file.offsets.bytes + b->file.neighbours.bytes), "read_bytes",
 	    (json_int_t)(b->cache ? s.read_bytes : (uint64_t)usage.ru_majflt * 4096), "major_faults",
-	    (json_int_t)usage.ru_majflt, "crc",
+	    (json_int_t)usage.ru_majflt, "page_bytes", (json_int_t)b->page_bytes, "crc",
 	    (json_int_t)crc32_z(0, (const unsigned char *)b->result, b->graph.vertices * sizeof *b->result),
 	    "path", gn_store_path(b->store)));
 }

@@ -7,7 +7,7 @@ takes at most half of the time that the same kernels take on the mapped file wit
 Both ways give the same bytes, and each job is verified once through the command. Beside each claim is its limit: the time of the
 mapped file over that of the same kernels when all of the file is in memory. No cache makes a job faster than that.
 
-    bench/graph_file.py [--scale 20] [--page 4096] [--share 8] [--build DIR] [--json OUT]
+    bench/graph_file.py [--scale 20] [--page 0] [--share 8] [--build DIR] [--json OUT]
 """
 import os
 import statistics
@@ -41,7 +41,7 @@ def measure(args, path, work):
 def main():
     p = report.parser(__doc__)
     p.add_argument("--scale", default="20")
-    p.add_argument("--page", type=int, default=4096)
+    p.add_argument("--page", type=int, default=0, help="bytes of a page of the cache; 0 (default): the library chooses")
     p.add_argument("--share", type=int, default=8, help="the cache has the size of the graph divided by this number (default 8)")
     args = p.parse_args()
     path = report.kron(args, args.scale)
