@@ -5,8 +5,8 @@
  * reading around a fault, as a program that knows its accesses would. The way "memory" is the limit of both:
  * the mapped file, all of which is in memory before the job begins.
  *
- *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1] [share=8]
- * [page=0]
+ *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1]
+ *         [share=8] [page=0]
  *
  * share: the cache has the size of the graph divided by it. Prints one JSON object. crc is of the result,
  * which does not depend on the way; graph_file.py compares it, and verifies the jobs.
@@ -86,7 +86,7 @@ static void open_store(struct bench *b, const char *path, enum way way)
 	bench_must(gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, &error), error.text);
 	bench_must(gn_cache_describe(b->cache, &info), "the cache cannot be described");
 	b->page_bytes = info.page_bytes;
-	b->graph.pages = info.frames;
+	b->graph.pages = c.bytes < b->file.bytes ? info.frames : 0;
 }
 
 static void open_graph(struct bench *b, const char *path, enum way way)

@@ -5,7 +5,7 @@
 Claim: with a cache of one eighth of the graph, and nothing of the file in the system's page cache, each of bfs, cc, sssp and pagerank
 takes at most half of the time that the same kernels take on the mapped file with random advice, in turn with them in the same run.
 Both ways give the same bytes, and each job is verified once through the command. Beside each claim is its limit: the time of the
-mapped file over that of the same kernels when all of the file is in memory. No cache makes a job faster than that.
+mapped file over that of the same kernels when all of the file is in memory. No cache makes a job much faster than that.
 
     bench/graph_file.py [--scale 20] [--page 0] [--share 8] [--build DIR] [--json OUT]
 """
@@ -54,7 +54,8 @@ def main():
         moved = {way: runs[way][0]["read_bytes"] / runs[way][0]["graph_bytes"] for way in WAYS}
         limits[work] = seconds["mmap"] / seconds["memory"]
         print(f"{work}: cache {seconds['cache']:.2f} s, reads the graph {moved['cache']:.1f} times; "
-              f"mmap {seconds['mmap']:.2f} s, {moved['mmap']:.1f} times; in memory {seconds['memory']:.2f} s, so at most {limits[work]:.2f}")
+              f"mmap {seconds['mmap']:.2f} s, {moved['mmap']:.1f} times; in memory {seconds['memory']:.2f} s, "
+              f"so at most {limits[work]:.2f}")
         claims.append((f"{work}: time of the mapped file over ours", seconds["mmap"] / seconds["cache"], 2.0, True))
     return report.save(args, "graph-file", {"scale": args.scale, "source": args.source, "page_bytes": args.page, "cache_share": args.share,
                                             "graph_bytes": os.path.getsize(path), "limits": limits, "runs": found}, claims)

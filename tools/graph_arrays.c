@@ -27,7 +27,7 @@ static int open_cache(struct graph_arrays *a, struct simt_machine *machine, cons
 
 	if (o->mode == GRAPH_DIRECT)
 		return 0;
-	a->graph.pages = c.bytes / c.page_bytes;
+	a->graph.pages = c.bytes < in->bytes ? c.bytes / c.page_bytes : 0;
 	if (o->mode == GRAPH_AUTO)
 		c.bytes = others_share(in, o, c.bytes);
 	return gn_cache_create(&a->cache, machine, &in->store, 1, &c, e);

@@ -18,8 +18,10 @@ struct gn_graph_arrays {
 	struct gn_array weights;    /* u32, edges: bits of the kind below; not used where that is NONE */
 	uint32_t weight;            /* GN_WEIGHT_* of graph.h */
 	uint32_t wide;              /* 1: neighbours are u64, as in a .gng file of 64-bit ids */
-	/* that the cache of the neighbours holds; 0: not known, or they are read without one. A job runs no
-	   more warps than have some of them each (gn_scanner_share_pages) */
+	/*
+	 * Pages that the cache of the neighbours holds, if it does not hold the whole graph; else 0. A job
+	 * runs so few warps that each has a page of every array (gn_scanner_share_pages).
+	 */
 	uint64_t pages;
 	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */
 	struct gn_auto *choice;

@@ -59,7 +59,8 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	s->any = graph->state != NULL || graph->wide;
 	s->balanced = graph->starts != NULL && !graph->plain_offsets;
 	simt_describe(machine, &s->info);
-	gn_scanner_share_pages(s, GN_SCAN_PAGES);
+	if (!graph->choice)
+		gn_scanner_share_pages(s, graph->weight ? 3 : 2);
 	scan->graph = *graph;
 	scan->chunk_edges = chunk_edges;
 	scan->chunk_capacity = graph->edges / chunk_edges + 1;
@@ -101,14 +102,16 @@ uint64_t gn_scanner_items(const struct gn_scanner *s, enum gn_scan_handing handi
 	return g->start_chunks + (behind + GN_BALANCE_STRETCH - 1) / GN_BALANCE_STRETCH;
 }
 
-/* Enough warps to keep the machine busy. */
+/* Enough warps to keep the machine busy, in as many blocks as it has processors, or more. */
 static struct simt_grid grid_for(const struct gn_scanner *s, uint64_t items)
 {
-	const uint32_t resident = s->info.resident_threads, threads = resident < 128 ? resident : 128;
+	const uint32_t resident = s->info.resident_threads, width = s->info.warp_width;
+	const uint32_t each = resident / s->info.processors / width * width;
+	const uint32_t threads = each < width ? width : each < 128 ? each : 128;
 	struct simt_grid grid = {resident / threads, threads, 0};
 
-	if (items * s->info.warp_width < resident)
-		grid.blocks = (uint32_t)(items * s->info.warp_width / threads) + 1;
+	if (items * width < resident)
+		grid.blocks = (uint32_t)(items * width / threads) + 1;
 	return grid;
 }
 

@@ -145,18 +145,18 @@ struct gn_scanner {
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
 
-/*
- * gn_scanner_share_pages - run so few warps that each has so many pages of the cache, if graph->pages is
- * known. Warps that take each other's pages away would fetch a page for nearly every element. init leaves
- * each warp GN_SCAN_PAGES; call it behind init for more.
- */
-enum { GN_SCAN_PAGES = 2 };
-void gn_scanner_share_pages(struct gn_scanner *s, uint32_t pages_a_warp);
-
 /* gn_scanner_init_chunks - the same with chunks of fewer edges: 16 bytes for each so many edges. */
 int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                            struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
                            struct gn_error *error);
+
+/*
+ * gn_scanner_share_pages - run so few warps that each has so many pages of the cache, if graph->pages is not
+ * 0. Warps that take each other's pages away would fetch a page for nearly every element. init leaves each
+ * warp a page of every array, unless the library chooses how neighbours are read; a job that needs more calls
+ * it behind init.
+ */
+void gn_scanner_share_pages(struct gn_scanner *s, uint32_t pages_a_warp);
 
 /* gn_scanner_fini - free what init and gn_state_init allocated, also after it failed; what is zeroed is fine.
  */

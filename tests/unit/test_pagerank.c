@@ -138,7 +138,6 @@ static void random_graphs(void **state)
 	}
 }
 
-/* 0 -> 1, by hand: after one iteration 0 has (0.15 + 0.85 / 2) / 2, vertex 1 that and 0.85 / 2. */
 /*
  * Each warp of few reads the lists of its vertices in order, and fetches a page about twice. Of many warps
  * each finds that others have taken its page away, and fetches it twenty times.
@@ -175,6 +174,7 @@ static void few_pages_are_shared_by_few_warps(void **state)
 	gn_graph_fini(&g);
 }
 
+/* 0 -> 1, by hand: after one iteration 0 has (0.15 + 0.85 / 2) / 2, vertex 1 that and 0.85 / 2. */
 static void two_vertices_by_hand(void **state)
 {
 	const struct gn_pagerank_options o = {GN_PAGERANK_PUSH, 1, 0};
