@@ -1,5 +1,5 @@
 #!/bin/sh
-# A file of device code compiles without a warning for the first GPU of each generation from sm_80 up that this nvcc knows, which is
+# A file of device code compiles without a warning for the first GPU of each major number from sm_80 up that this nvcc knows, which is
 # what a build without CMAKE_CUDA_ARCHITECTURES has code for. It is optimised little: the assembler shall see it, nobody runs it.
 # Usage: architectures.sh SOURCE-FOLDER FILE SCRATCH-FOLDER NVCC
 set -eu

@@ -19,7 +19,7 @@ case_nodes() {
   step "the system shows two nodes" [ -d /sys/devices/system/node/node1 ]
   step "the four rows between nodes are not skipped" nodes_listed
   step "they are measured, and what they moved is right" \
-    grapnel scope --quick --deadline 800 --filter '^memory/((copy|read|write)-nodes/bytes:1048576|latency-nodes/bytes:67108864)/' --csv /tmp/cells.csv --json /tmp/nodes.json
+    grapnel scope --quick --time 600 --deadline 800 --filter '^memory/((copy|read|write)-nodes/bytes:1048576|latency-nodes/bytes:67108864)/' --csv /tmp/cells.csv --json /tmp/nodes.json
   for from in 0 1; do
     for to in 0 1; do
       for row in copy read write; do

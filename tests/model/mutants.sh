@@ -103,11 +103,11 @@ copy() {
 	mkdir "$work/net"
 }
 
-# compile SOURCE [FLAG]: to one more of $objects, with the copies, through the launcher of which CMake is told in the same way, if any.
+# compile SOURCE [FLAG]: one more of $objects, which lie in $work, with the copies; by the launcher that the environment has for CMake.
 compile() {
-	object=$work/$(basename "$(dirname "$1")")-$(basename "$1" .c).o
+	object=$(basename "$(dirname "$1")")-$(basename "$1" .c).o
 	${CMAKE_C_COMPILER_LAUNCHER:-} "$cc" -std=gnu11 -O1 -w -D_GNU_SOURCE -I"$work" -I"$source_dir/include" -I"$source_dir/src" \
-		${2:+"$2"} -c "$1" -o "$object"
+		${2:+"$2"} -c "$1" -o "$work/$object"
 	objects="$objects $object"
 }
 
@@ -131,7 +131,7 @@ build() {
 	compile "$work/nvmeq.c" $preempt
 	compile "$source_dir/src/queue/ring.c" $preempt
 	# shellcheck disable=SC2086 # a list of words
-	"$cc" $objects "$@" -o "$work/program"
+	(cd "$work" && "$cc" $objects "$@" -o program)
 }
 
 # break_it FILE EXPRESSION: fails if there was nothing to break.

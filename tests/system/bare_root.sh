@@ -18,7 +18,7 @@ no_warning() {
 
 # newest CC CXX - another compiler: it has no warning, takes the headers as each language, and what threads share passes, with few
 # cases. Only the library and the tests that run are built.
-chosen='^(bundle_headers_.*|unit_(simt_.*|ring|nvmeq.*|cache_(table|claim|pages|flush)|array_(access|page|range)|net_.*|open))$'
+chosen='^(bundle_headers_.*|unit_(simt_.*|ring|nvmeq.*|cache_(table|claim|pages|flush)|array_(access|page|range)|net_.*|open|sim_window))$'
 newest() {
   newest=build/$1
   quietly "$newest.log" cmake --preset release -B "$newest" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$2" -DGN_WERROR=ON \
@@ -26,7 +26,8 @@ newest() {
   programs=$(inside ctest --test-dir "$newest" -N -R "$chosen" | sed -n 's/.*: unit_/test_/p')
   # shellcheck disable=SC2086 # a list of words
   quietly "$newest.log" cmake --build "$newest" --target grapnel grapnel_shared $programs
-  quietly "$newest.log" env GN_TEST_FEW=1 ctest --test-dir "$newest" --output-on-failure --no-tests=error -j "$(getconf _NPROCESSORS_ONLN)" -R "$chosen"
+  quietly "$newest.log" env GN_TEST_FEW=1 ctest --test-dir "$newest" --output-on-failure --no-tests=error \
+    -j "$(getconf _NPROCESSORS_ONLN)" -R "$chosen"
   grep '^100% tests passed' "$root/grapnel/$newest.log"
 }
 

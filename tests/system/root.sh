@@ -62,7 +62,7 @@ make_root() {
     verify=--no-check-gpg
   fi
   bare=$(dirname "$root")/bare-$suite.tar
-  if [ -s "$bare" ]; then
+  if [ -n "${BARE_ROOTS:-}" ] && [ -s "$bare" ]; then
     say "a root of $suite from $bare"
     tar -C "$root" -xf "$bare"
   else
@@ -73,7 +73,12 @@ make_root() {
       say "a root of $suite cannot be made"
       exit 1
     }
-    [ -z "${BARE_ROOTS:-}" ] || { tar -C "$root" -cf "$bare.$$" . && mv "$bare.$$" "$bare"; }
+    if [ -n "${BARE_ROOTS:-}" ]; then
+      # Another root of the suite may be made at the same time.
+      own=$bare.$(basename "$root")
+      tar -C "$root" -cf "$own" .
+      mv "$own" "$bare"
+    fi
   fi
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
