@@ -2,8 +2,8 @@
 /*
  * A job over a graph in a .gng file, with nothing of it in memory: through the file store and a cache, or the
  * same kernels on the mapped file, which the system reads on faults. MADV_RANDOM keeps the system from
- * reading around a fault, as a program that knows its accesses would. The way "memory" is the limit of both:
- * the mapped file, all of which is in memory before the job begins.
+ * reading around a fault, as a program that knows its accesses would. The way "memory" reads the whole file
+ * into the system's page cache before the job begins. Its time is the limit of the two other ways.
  *
  *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1]
  *         [share=8] [page=0]
