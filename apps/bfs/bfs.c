@@ -30,6 +30,7 @@ static void free_search(struct search *s)
 	simt_free(s->machine, s->lists[1]);
 	simt_free(s->machine, s->args.frontier_bits);
 	simt_free(s->machine, s->args.next_bits);
+	simt_free(s->machine, s->args.open_bits);
 	gn_scanner_fini(&s->scanner, &s->args.scan);
 }
 
@@ -49,7 +50,8 @@ static int allocate_bits(struct search *s, uint64_t vertices)
 		return 1;
 	s->args.frontier_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
 	s->args.next_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	return s->args.frontier_bits && s->args.next_bits;
+	s->args.open_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	return s->args.frontier_bits && s->args.next_bits && s->args.open_bits;
 }
 
 /* A frontier that is longer than its list is dense, and found by its depths. */
@@ -83,6 +85,7 @@ static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 	rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
 	s->frontier_count = 1;
 	s->unexplored = s->scanner.graph->edges;
+	s->args.all_open = 1;
 	s->listed = 1;
 	return gn_scanner_machine(&s->scanner, rc, error);
 }
@@ -141,10 +144,12 @@ static int step_up(struct search *s, struct gn_error *error)
 		s->args.next_bits = bits;
 	}
 	s->listed = 0;
-	return rc ? rc
-	          : gn_scanner_lists(&s->scanner, &s->args.scan,
-	                             GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents),
-	                             GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents_chunks), words, error);
+	if (!rc)
+		rc = gn_scanner_lists(&s->scanner, &s->args.scan,
+		                      GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents),
+		                      GN_SCAN_KERNEL_FOR(&s->scanner, gn_bfs_parents_chunks), words, error);
+	s->args.all_open = 0;
+	return rc;
 }
 
 static int tell(struct search *s, uint64_t frontier, struct gn_error *error)

@@ -45,7 +45,7 @@ struct gn_bfs_result {
  * @depth     host memory, receives graph->vertices depths, 0xffffffff where unreachable
  * @progress  told the vertices reached of all; may be NULL
  * Memory on the machine: 1/4 byte a vertex and 1/64 byte an edge; 4 bytes a vertex more, unless graph->state
- * has a place for them; GN_BFS_DIRECTION: two bitmaps of 4 bytes for each warp of vertices more. Host.
+ * has a place for them; GN_BFS_DIRECTION: three bitmaps of 4 bytes for each warp of vertices more. Host.
  * Returns 0; -GN_ERANGE (source); -GN_EINVAL (GN_BFS_DIRECTION, or a place of state, on plain pointers);
  * -GN_EBADMSG (offsets that decrease, a neighbour out of range: which); -GN_ENOMEM; what an array could not
  * read; what the machine, gn_auto_adapt or the listener failed with. Then depth is not to be used. Source of

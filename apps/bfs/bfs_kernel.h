@@ -28,6 +28,8 @@ struct gn_bfs_args {
 	 */
 	uint32_t *frontier_bits;
 	uint32_t *next_bits; /* every word is written in a step */
+	uint32_t *open_bits; /* vertices that the next step looks at: with edges, and without a parent */
+	uint32_t all_open;   /* 1: no step has written open_bits yet, and this one looks at all vertices */
 };
 
 /* Scan the frontier; put the rest of long adjacency lists aside. */

@@ -112,21 +112,26 @@ SIMT_INLINE_FN int seek_rests(struct seeker *s, uint32_t warp, uint32_t vertex, 
 	return found;
 }
 
-/* All lanes of the warp, each for one vertex, those past the last vertex too: was a parent found? */
-SIMT_INLINE_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex)
+/*
+ * All lanes of the warp, each for one vertex, those past the last vertex too: was a parent found?
+ * @open  1: look at the vertex. Receives whether the next step is to look at it
+ */
+SIMT_INLINE_FN int seek(struct seeker *s, uint32_t warp, uint64_t vertex, int *open)
 {
 	struct gn_scan_edges list = {0, 0};
-	int found = 0;
+	int found = 0, has_edges;
 
-	if (vertex < s->a->scan.graph.vertices && depth_of(s->a, vertex, s->any) == (uint32_t)GN_BFS_NONE) {
+	if (*open && vertex < s->a->scan.graph.vertices &&
+	    depth_of(s->a, vertex, s->any) == (uint32_t)GN_BFS_NONE)
 		list = gn_scan_list(&s->graph, (uint32_t)vertex);
-		found = seek_alone(s, &list);
-	}
+	has_edges = list.begin < list.end;
+	found = seek_alone(s, &list);
 	if (found)
 		list.begin = list.end;
 	found |= seek_rests(s, warp, (uint32_t)vertex, list);
 	if (found)
 		gn_state_store_u32(&s->a->depth, s->any, vertex, s->a->level + 1);
+	*open = has_edges && !found;
 	return found;
 }
 
@@ -152,6 +157,26 @@ SIMT_INLINE_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_
 		adopt(s, chunk->vertex);
 }
 
+/* All lanes of the warp: the vertices of a word. */
+SIMT_INLINE_FN void seek_word(struct seeker *s, uint32_t warp, uint64_t word)
+{
+	const struct gn_bfs_args *a = s->a;
+	const uint32_t all = a->all_open ? 0xffffffffu : a->open_bits[word];
+	int open = (int)(all >> simt_lane() & 1);
+	uint32_t bits = 0, left = 0;
+
+	if (all) {
+		bits = simt_ballot(warp, seek(s, warp, word * simt_warp_width() + simt_lane(), &open));
+		left = simt_ballot(warp, open);
+	}
+	if (simt_lane() == 0) {
+		a->next_bits[word] = bits;
+		s->found += simt_popcount(bits);
+		if (all)
+			a->open_bits[word] = left;
+	}
+}
+
 SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
@@ -159,15 +184,8 @@ SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
 	     at = gn_scan_take(&a->scan, warp))
-		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
-			const uint64_t vertex = word * simt_warp_width() + simt_lane();
-			const uint32_t bits = simt_ballot(warp, seek(&s, warp, vertex));
-
-			if (simt_lane() == 0) {
-				a->next_bits[word] = bits;
-				s.found += simt_popcount(bits);
-			}
-		}
+		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++)
+			seek_word(&s, warp, word);
 	seeker_end(&s);
 }
 GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)

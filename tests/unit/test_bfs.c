@@ -239,6 +239,54 @@ static void it_reads_and_moves_less_of_a_kronecker_graph(void **state)
 	gn_graph_fini(&g);
 }
 
+/* ---- vertices without edges ---- */
+
+enum { HUB_LEAVES = 400 };
+
+/*
+ * A hub, its neighbours, and one more neighbour for each of them. From one of the last: steps bottom-up find
+ * the hub's neighbours, and then theirs. Returns the elements of the graph that the search read.
+ */
+static uint64_t elements_read_beside(uint32_t isolated, uint32_t *bottom_up)
+{
+	const uint32_t vertices = 2 * HUB_LEAVES + 1 + isolated;
+	uint32_t *depth = (uint32_t *)malloc(vertices * sizeof *depth);
+	struct gn_bfs_result result;
+	struct gn_cache_info info;
+	struct far_graph f;
+	struct gn_graph g;
+	struct seen seen;
+
+	begin_list(vertices, GN_WEIGHT_NONE);
+	for (uint32_t v = 1; v <= HUB_LEAVES; v++) {
+		add_both(0, v, 0);
+		add_both(v, HUB_LEAVES + v, 0);
+	}
+	build_rows(&g);
+	open_far(&f, &g, 1, 512);
+	search(&f, HUB_LEAVES + 1, GN_BFS_DIRECTION, depth, &result, &seen);
+	assert_int_equal(result.reached, 2 * HUB_LEAVES + 1);
+	far_must(gn_cache_describe(f.cache, &info));
+	close_far(&f);
+	gn_graph_fini(&g);
+	free(depth);
+	*bottom_up = seen.bottom_up;
+	return info.statistics.hits + info.statistics.misses;
+}
+
+/* The first step bottom-up reads the two offsets of such a vertex, and no later step does. */
+static void vertices_without_edges_are_looked_at_once(void **state)
+{
+	enum { ISOLATED = 4000 };
+	uint32_t steps[2];
+	const uint64_t none = elements_read_beside(0, &steps[0]),
+	               some = elements_read_beside(ISOLATED, &steps[1]);
+
+	(void)state;
+	assert_true(steps[0] >= 2 && steps[1] >= 2);
+	assert_true(some - none < 3 * ISOLATED);
+}
+
 /* ---- what is wrong is said ---- */
 
 static void expect_refused(struct far_graph *f, struct gn_bfs_options o, int code, const char *words)
@@ -288,6 +336,7 @@ int main(void)
 	    cmocka_unit_test(loops_and_edges_that_come_twice),
 	    cmocka_unit_test(random_graphs),
 	    cmocka_unit_test(it_reads_and_moves_less_of_a_kronecker_graph),
+	    cmocka_unit_test(vertices_without_edges_are_looked_at_once),
 	    cmocka_unit_test(what_is_wrong_is_said),
 	};
 
