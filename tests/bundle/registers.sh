@@ -1,9 +1,13 @@
 #!/bin/sh
-# The kernels of the examples keep what they use in registers. Usage: registers.sh SOURCE-FOLDER SCRATCH-FOLDER NVCC
+# The kernels of the examples keep what they use in registers. Usage: registers.sh SOURCE-FOLDER SCRATCH-FOLDER LAUNCHER... NVCC
+# The launchers are those of the build: cmake/keep_ptxas.sh is one. nvcc optimises device code as -O3 does, unless it is told otherwise.
 set -eu
-rm -rf "$2"
-mkdir -p "$2"
-for file in "$1"/examples/*.c; do
-  sh "$1/cmake/keep_ptxas.sh" "$3" -O3 -std=c++17 -arch=sm_90 -I"$1/include" -x cu -cubin "$file" -o "$2/$(basename "$file").o"
+source=$1
+scratch=$2
+shift 2
+rm -rf "$scratch"
+mkdir -p "$scratch"
+for file in "$source"/examples/*.c; do
+  "$@" -std=c++17 -gencode arch=compute_90,code=sm_90 -I"$source/include" -x cu -c "$file" -o "$scratch/$(basename "$file").o"
 done
-sh "$1/cmake/kernel_table.sh" "$2"
+sh "$source/cmake/kernel_table.sh" "$scratch"
