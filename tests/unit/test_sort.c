@@ -166,8 +166,12 @@ static void every_type_and_kind_of_keys(void **state)
 	(void)state;
 	for (unsigned type = GN_SORT_U32; type <= GN_SORT_F64; type++)
 		for (unsigned kind = 0; kind < KINDS; kind += EACH) {
-			const struct job job = {
-			    &sort_ways[kind % 2], (enum gn_sort_type)type, 5001, 1024, type % 2, 0};
+			const struct job job = {&sort_ways[kind % 2],
+			                        (enum gn_sort_type)type,
+			                        few_or_all(2501, 5001),
+			                        1024,
+			                        type % 2,
+			                        0};
 
 			check(&job, kind);
 		}

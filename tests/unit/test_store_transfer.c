@@ -181,8 +181,9 @@ static void few_slots_serve_many_threads(void **state)
 	open_uri(t, "memq:1M?queues=1&depth=2", NULL);
 	round_trip(t, 512, 4096);
 	close_store(t);
-	open_uri(t, "memq:2M?queues=3&depth=8&threads=3", NULL);
-	round_trip(t, 1024, 4096);
+	open_uri(t, few_or_all("memq:512K?queues=3&depth=8&threads=3", "memq:2M?queues=3&depth=8&threads=3"),
+	         NULL);
+	round_trip(t, few_or_all(256, 1024), 4096);
 }
 
 static void full_warps_move_pages_together(void **state)
@@ -191,10 +192,10 @@ static void full_warps_move_pages_together(void **state)
 
 	simt_close(t->machine);
 	t->machine = open_machine(2, 32);
-	open_uri(t, "memq:1M?depth=8", NULL);
+	open_uri(t, few_or_all("memq:256K?depth=8", "memq:1M?depth=8"), NULL);
 	round_trip(t, few_drawn(64, 256), 4096);
 	close_store(t);
-	file_round_trip(t, "file", "?create=1M", 4096);
+	file_round_trip(t, "file", few_or_all("?create=256K", "?create=1M"), 4096);
 }
 
 static void tickets_pass_their_end(void **state)
@@ -204,7 +205,7 @@ static void tickets_pass_their_end(void **state)
 
 	memset(&options, 0, sizeof options);
 	options.queue_start = UINT32_MAX;
-	for (uint32_t depth = 2; depth <= 64; depth *= 2) {
+	for (uint32_t depth = 2; depth <= 64; depth *= few_or_all(4, 2)) {
 		char uri[64];
 
 		snprintf(uri, sizeof uri, "memq:1M?queues=1&depth=%u", depth);
