@@ -161,10 +161,13 @@ SIMT_INLINE_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_
 SIMT_INLINE_FN void seek_word(struct seeker *s, uint32_t warp, uint64_t word)
 {
 	const struct gn_bfs_args *a = s->a;
-	const uint32_t all = a->all_open ? 0xffffffffu : a->open_bits[word];
-	int open = (int)(all >> simt_lane() & 1);
-	uint32_t bits = 0, left = 0;
+	uint32_t bits = 0, left = 0, all = 0xffffffffu;
+	int open;
 
+	/* The lane that writes the word reads it for all: a vote does not order a load before a store. */
+	if (!a->all_open)
+		all = simt_shfl_u32(warp, simt_lane() == 0 ? a->open_bits[word] : 0, 0);
+	open = (int)(all >> simt_lane() & 1);
 	if (all) {
 		bits = simt_ballot(warp, seek(s, warp, word * simt_warp_width() + simt_lane(), &open));
 		left = simt_ballot(warp, open);
