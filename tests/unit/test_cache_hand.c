@@ -34,15 +34,16 @@ SIMT_FN void visit(const struct visit_args *a)
 }
 SIMT_KERNEL(visit, struct visit_args)
 
+/* Reads of the store: of a page, and around the cache. */
 static uint64_t fetched(struct cache_test *t)
 {
 	struct gn_cache_info info;
 
 	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
-	return info.statistics.fetched;
+	return info.statistics.fetched + info.statistics.bypassed;
 }
 
-/* One thread reads the same word of each of these pages, in order. Returns how many of them were fetched. */
+/* One thread reads the same word of each of these pages, in order. Returns the reads of the store. */
 static uint64_t fetched_for(struct cache_test *t, const uint32_t *page, uint32_t visits)
 {
 	const uint64_t before = fetched(t);
@@ -176,7 +177,10 @@ static uint64_t fetched_of_a_moving_set(struct cache_test *t, enum gn_cache_poli
 	return fetched_for(t, page, MOVES);
 }
 
-/* There the clock is to keep what was used lately, as it does without windows. */
+/*
+ * There the clock is to keep what was used lately, as it does without windows. Pages of the group that reads
+ * around are read again at each visit: that is a seventh more reads.
+ */
 static void a_set_that_moves_stays(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -184,7 +188,7 @@ static void a_set_that_moves_stays(void **state)
 	               clock = fetched_of_a_moving_set(t, GN_CLOCK);
 
 	assert_true(t->cache->image.leaders > 0);
-	assert_true((double)clock < 1.1 * (double)oldest_first);
+	assert_true((double)clock < 1.2 * (double)oldest_first);
 }
 
 /* First the one, then the other: what was best before is given up. */
