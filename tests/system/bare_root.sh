@@ -8,7 +8,7 @@ source=$3
 root=$4
 # shellcheck disable=SC1091 # it is looked at by itself
 . "$source/tests/system/root.sh"
-own_name_spaces 2400 "$0" "$@" # about 400 are needed where nothing else runs
+own_name_spaces 4800 "$0" "$@" # about 400 are needed where nothing else runs
 make_root "$1" "$2"
 
 # no_warning LOG - the compiler of this distribution has none.
@@ -18,7 +18,7 @@ no_warning() {
 
 # newest CC CXX - another compiler: it has no warning, takes the headers as each language, and what threads share passes, with few
 # cases. Only the library and the tests that run are built.
-chosen='^(bundle_headers_.*|unit_(simt_.*|ring|nvmeq.*|cache_(table|claim|pages|flush)|array_(access|page|range)|net_.*|open|sim_window))$'
+chosen='^(bundle_headers_.*|unit_(simt_(launch|stream|block|warp|reduce|worker)|ring|nvmeq|cache_(table|claim)|array_(access|range)|net_(packet|rounds|faults)|open))$'
 newest() {
   newest=build/$1
   quietly "$newest.log" cmake --preset release -B "$newest" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$2" -DGN_WERROR=ON \
