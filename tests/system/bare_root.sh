@@ -8,7 +8,7 @@ source=$3
 root=$4
 # shellcheck disable=SC1091 # it is looked at by itself
 . "$source/tests/system/root.sh"
-own_name_spaces 4800 "$0" "$@" # about 400 are needed where nothing else runs
+own_name_spaces 4800 "$0" "$@" # about 400 are needed where nothing else runs and little is compiled, 2400 and more beside other work
 make_root "$1" "$2"
 
 # no_warning LOG - the compiler of this distribution has none.
@@ -16,9 +16,9 @@ no_warning() {
   ! grep -n 'warning:' "$root/grapnel/$1" || { say "$1 has warnings"; exit 1; }
 }
 
-# newest CC CXX - another compiler: it has no warning, takes the headers as each language, and what threads share passes, with few
-# cases. Only the library and the tests that run are built.
-chosen='^(bundle_headers_.*|unit_(simt_(launch|stream|block|warp|reduce|worker)|ring|nvmeq|cache_(table|claim)|array_(access|range)|net_(packet|rounds|faults)|open))$'
+# newest CC CXX - another compiler: it has no warning for the library and the tests that run, takes the headers as each language, and
+# what threads share passes, with few cases. Neither applications nor the simulator are built.
+chosen='^(bundle_headers_.*|unit_(simt_(launch|stream|block|warp|reduce|worker)|ring|nvmeq|cache_(table|claim)|array_(access|range)|net_(rounds|peers|faults)|open))$'
 newest() {
   newest=build/$1
   quietly "$newest.log" cmake --preset release -B "$newest" -DCMAKE_C_COMPILER="$1" -DCMAKE_CXX_COMPILER="$2" -DGN_WERROR=ON \
@@ -47,7 +47,7 @@ if [ "$1" = debian ]; then
   quietly build/device.log cmake --build build/release --target grapnel_tool gn_bench_cuda
   no_warning build/device.log
 fi
-# The newest compilers of Ubuntu 24.04: the headers as each language, the library and what runs in it.
+# The newest compilers of Ubuntu 24.04: the headers as each language, the library and tests of its lower layers.
 if [ "$1" = ubuntu ]; then
   inside apt-get install -y --no-install-recommends libcmocka-dev gcc-14 g++-14 clang-18 libomp-18-dev
   newest gcc-14 g++-14
