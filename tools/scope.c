@@ -22,7 +22,7 @@ void scope_ranks_end(void) __attribute__((weak));
 
 /* ---- the command line ---- */
 
-enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_DEADLINE };
+enum { OPT_LIST = 256, OPT_FILTER, OPT_QUICK, OPT_FULL, OPT_DIRECTORY, OPT_TIME, OPT_ROUNDS, OPT_DEADLINE };
 
 static const struct argp_option options[] = {
     {"list", OPT_LIST, NULL, 0, "list the rows; for a row that cannot run here, say what is missing"},
@@ -35,6 +35,8 @@ static const struct argp_option options[] = {
     {"time", OPT_TIME, "S", 0,
      "seconds for the whole run, from 1: cells get fewer rounds and less time, and cells that are left at "
      "the end are skipped"},
+    {"rounds", OPT_ROUNDS, "N", 0,
+     "rounds of each cell at most, 1 to 8 (default 6, quick and full 8); a cell that is steady gets fewer"},
     {"deadline", OPT_DEADLINE, "S", 0,
      "seconds after which a cell fails, 1 to 86400 (default 60, quick 20, full 180)"},
     {0},
@@ -75,6 +77,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_FULL: r->effort = SCOPE_FULL; break;
 	case OPT_DIRECTORY: r->directory = text; break;
 	case OPT_TIME: r->budget = (double)tool_number(state, "--time", text, 1, 1000000); break;
+	case OPT_ROUNDS:
+		r->rounds = (uint32_t)tool_number(state, "--rounds", text, 1, SCOPE_MOST_ROUNDS);
+		break;
 	case OPT_DEADLINE: r->deadline = (double)tool_number(state, "--deadline", text, 1, 86400); break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "%s: unexpected argument; to choose rows use 'grapnel scope --filter %s'",
@@ -173,7 +178,7 @@ static int serve(void)
 
 int tool_scope(int argc, char **argv)
 {
-	struct scope_request r = {SCOPE_NORMAL, NULL, ".", {{NULL}}, false, 0, 0};
+	struct scope_request r = {SCOPE_NORMAL, NULL, ".", {{NULL}}, false, 0, 0, 0};
 	struct scope_machine m;
 	int status;
 
@@ -189,6 +194,10 @@ int tool_scope(int argc, char **argv)
 		return serve();
 	if (r.deadline > 0)
 		m.deadline = r.deadline;
+	if (r.rounds)
+		m.most_rounds = r.rounds;
+	if (m.least_rounds > m.most_rounds)
+		m.least_rounds = m.most_rounds;
 	status = plan_and_measure(&r, &m);
 	if (scope_ranks_end)
 		scope_ranks_end();

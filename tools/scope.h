@@ -14,6 +14,7 @@ struct scope_request {
 	bool list;
 	double budget;   /* seconds for all; 0: no limit */
 	double deadline; /* seconds for a cell; 0: as the effort has it */
+	uint32_t rounds; /* of a cell at most; 0: as the effort has it */
 };
 
 /* scope_print_list - the rows of a plan: how many cells each has, what it is, or what it lacks. */

@@ -132,7 +132,11 @@ void scope_table_plan(const struct scope_plan *p, const struct scope_machine *m,
 	const double seconds = scope_run_seconds(p, m, budget);
 	const uint32_t cells = count_to_measure(p);
 
-	printf("%u cells to measure in %u to %u rounds", cells, m->least_rounds, m->most_rounds);
+	printf("%u cells to measure", cells);
+	if (m->least_rounds < m->most_rounds)
+		printf(" in %u to %u rounds", m->least_rounds, m->most_rounds);
+	else
+		printf(", %u %s of each", m->most_rounds, m->most_rounds == 1 ? "round" : "rounds");
 	if (budget > 0)
 		printf(": up to %.0f s, the least of it %.0f s; those that are not sure get what is left",
 		       budget, seconds);

@@ -53,6 +53,8 @@ refuses 2 'regular expression' --filter 'a('
 refuses 2 'the folder does not exist' --dir nowhere
 refuses 2 'unexpected argument' memory
 refuses 2 'time 0' --time 0
+refuses 2 'rounds 0' --rounds 0
+refuses 2 'rounds 9' --rounds 9
 refuses 1 'nowhere' --json nowhere/a.json
 sed 's/"scope_version": [0-9]*/"scope_version": 999/' a.json >other.json
 refuses 2 'version' compare a.json other.json
