@@ -127,19 +127,34 @@ SIMT_FN void backward_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, backward_round);
 }
 
-/* An entry of the level, or, in a launch by chunks of edges, any vertex: then those of the level have work.
- */
+/* Items are entries of the level, or, in a launch by chunks of edges, any vertex. */
+SIMT_FN int is_listed(const struct walker *w)
+{
+	return w->graph.handing == GN_SCAN_BY_VERTEX;
+}
+
+/* Of any vertex those of the level have work. */
+SIMT_INLINE_FN int wants(void *job, uint64_t item)
+{
+	const struct walker *w = (const struct walker *)job;
+
+	return is_listed(w) || depth_of(w->a, (uint32_t)item, w->any) == w->a->at;
+}
+
 SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct walker *w = (struct walker *)job;
-	const int listed = w->graph.handing == GN_SCAN_BY_VERTEX;
 	const uint32_t vertex =
-	    listed ? gn_state_get_u32(&w->a->order, w->any, w->a->level + item) : (uint32_t)item;
-	struct gn_scan_part part = {{0, 0}, vertex, 0};
+	    is_listed(w) ? gn_state_get_u32(&w->a->order, w->any, w->a->level + item) : (uint32_t)item;
+	const struct gn_scan_part part = {
+	    gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex)), vertex, 0};
 
-	if (listed || depth_of(w->a, vertex, w->any) == w->a->at)
-		part.edges = gn_scan_first_chunk(&w->graph, vertex, gn_scan_list(&w->graph, vertex));
 	return part;
+}
+
+SIMT_INLINE_FN void fetch(void *job, uint64_t edge)
+{
+	gn_scan_neighbour(&((struct walker *)job)->graph, edge);
 }
 
 SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
@@ -157,7 +172,7 @@ SIMT_INLINE_FN void forward_lists(const struct gn_bc_args *a, const int any,
 	struct walker w = walker_init(a, any);
 
 	w.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, forward_part, forward_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, wants, list_of, fetch, forward_part, forward_round);
 	gn_scan_reader_end(&w.graph);
 }
 GN_SCAN_LISTS_KERNEL(gn_bc_forward, forward_lists, struct gn_bc_args, GN_SCAN_BY_CHUNK)
@@ -177,7 +192,7 @@ SIMT_INLINE_FN void backward_lists(const struct gn_bc_args *a, const int any,
 	struct walker w = walker_init(a, any);
 
 	w.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, backward_part, backward_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, wants, list_of, fetch, backward_part, backward_round);
 	gn_scan_reader_end(&w.graph);
 }
 GN_SCAN_LISTS_KERNEL(gn_bc_backward, backward_lists, struct gn_bc_args, GN_SCAN_BY_CHUNK)

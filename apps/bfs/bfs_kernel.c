@@ -12,7 +12,7 @@
 #define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "bfs_kernel.h"
 
-#include "graph/scan_device.h"
+#include "graph/scan_visit.h"
 #include "graph/state_device.h"
 
 /* A lane's view of the search. */
@@ -94,31 +94,54 @@ SIMT_INLINE_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_e
 	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
 }
 
-/*
- * The vertex of item k, if there is work for it: an entry of the frontier's list, or any vertex of this
- * level.
- */
-SIMT_INLINE_FN int vertex_of(const struct gn_bfs_args *a, uint64_t k, uint32_t *vertex, const int any)
+/* Is there work for item k: an entry of the frontier's list, or any vertex, and then one of this level? */
+SIMT_INLINE_FN int wants(const struct gn_bfs_args *a, uint64_t k, const int any)
 {
-	*vertex = a->dense ? (uint32_t)k : a->frontier[k];
 	return !a->dense || gn_state_load_u32(&a->depth, any, k) == a->level;
 }
 
-/* Items begin to end - 1: each lane looks at one. */
+SIMT_INLINE_FN void fetch(void *job, uint64_t edge)
+{
+	gn_scan_neighbour(&((struct reader *)job)->graph, edge);
+}
+
+/* All lanes of the warp: the lists of gathered items. */
+SIMT_INLINE_FN void expand_gathered(struct reader *r, uint32_t warp, const struct gn_scan_gathered *g)
+{
+	struct gn_scan_edges edges = {0, 0};
+	uint32_t owners;
+
+	if (simt_lane() < g->many) {
+		const uint32_t vertex = r->a->dense ? (uint32_t)g->item : r->a->frontier[g->item];
+
+		edges = gn_scan_first_chunk(&r->graph, vertex, gn_scan_list(&r->graph, vertex));
+	}
+	owners = simt_ballot(warp, edges.begin < edges.end);
+	if (owners & (owners - 1)) {
+		if (!r->graph.plain && gn_scan_is_scattered(&r->a->scan, warp, edges))
+			gn_scan_fetch(r, warp, edges, fetch);
+		scan_together(r, warp, edges);
+	} else {
+		scan_alone(r, warp, edges, owners ? simt_first_lane(owners) : 0);
+	}
+}
+
+/* All lanes of the warp: items begin to end - 1. */
 SIMT_INLINE_FN void expand_items(struct reader *r, uint32_t warp, uint64_t begin, uint64_t end)
 {
-	for (uint64_t k = begin; k < end; k += simt_warp_width()) {
-		const uint64_t mine = k + simt_lane();
-		struct gn_scan_edges edges = {0, 0};
-		uint32_t vertex, owners;
+	struct gn_scan_gathered g = {0, 0};
 
-		if (mine < end && vertex_of(r->a, mine, &vertex, r->any))
-			edges = gn_scan_first_chunk(&r->graph, vertex, gn_scan_list(&r->graph, vertex));
-		owners = simt_ballot(warp, edges.begin < edges.end);
-		if (owners & (owners - 1))
-			scan_together(r, warp, edges);
-		else
-			scan_alone(r, warp, edges, owners ? simt_first_lane(owners) : 0);
+	for (uint64_t first = begin;; first += simt_warp_width()) {
+		const uint64_t k = first + simt_lane();
+		const uint32_t wanted = simt_ballot(warp, k < end && wants(r->a, k, r->any));
+
+		if (g.many && (first >= end || gn_scan_is_full(&g, wanted))) {
+			expand_gathered(r, warp, &g);
+			g.many = 0;
+		}
+		if (first >= end)
+			return;
+		gn_scan_gather(&g, first, wanted);
 	}
 }
 

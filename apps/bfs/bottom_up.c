@@ -4,10 +4,12 @@
  * "Direction-Optimizing Breadth-First Search", 2012): each vertex without a depth looks through its list for
  * a neighbour in the frontier, and stops at the first. So a step reads few edges where the frontier is large.
  *
- * A warp takes the vertices of a word of the bitmap, one a lane, and writes the word of the next frontier
- * without an atomic. A lane reads the first edges of its vertex by itself, since most vertices find
- * a parent there. Then all lanes read what is left of one list after the other, so that a warp does not wait
- * for the lane with the longest list. Where a whole chunk had no parent, the rest is put aside for all warps.
+ * A warp takes as many words of the bitmap as it has lanes, and goes over their open vertices, one a lane:
+ * where few are open, those of several words together. A miss takes as long for one lane as for all. The warp
+ * writes its words of the next frontier without an atomic. A lane reads the first edges of its vertex by
+ * itself, since most vertices find a parent there. Then all lanes read what is left of one list after the
+ * other, so that a warp does not wait for the lane with the longest list. Where a whole chunk had no parent,
+ * the rest is put aside for all warps.
  */
 #define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "bfs_kernel.h"
@@ -157,38 +159,66 @@ SIMT_INLINE_FN void seek_chunk(struct seeker *s, uint32_t warp, const struct gn_
 		adopt(s, chunk->vertex);
 }
 
-/* All lanes of the warp: the vertices of a word. */
-SIMT_INLINE_FN void seek_word(struct seeker *s, uint32_t warp, uint64_t word)
+/* A lane's word of the bitmaps: vertices to look at, those that stay open, and those that found a parent. */
+struct word {
+	uint32_t open, left, found;
+};
+
+/* All lanes of the warp: the open vertices of all their words, as many at a time as there are lanes. */
+SIMT_INLINE_FN void seek_open(struct seeker *s, uint32_t warp, uint64_t first, struct word *w)
+{
+	const uint32_t width = simt_warp_width(), mine = simt_popcount(w->open);
+	const uint32_t up_to = gn_scan_sum_up_to_lane(warp, mine),
+	               all = simt_shfl_u32(warp, up_to, width - 1);
+
+	for (uint32_t at = 0; at < all; at += width) {
+		const uint32_t k = at + simt_lane(), owner = gn_scan_owner_of(warp, up_to, k);
+		const uint32_t bits = simt_shfl_u32(warp, w->open, owner);
+		const uint32_t before = simt_shfl_u32(warp, up_to - mine, owner);
+		const uint32_t bit = k < all ? gn_scan_nth_bit(bits, k - before) : 0;
+		int open = k < all;
+		const int found = seek(s, warp, (first + owner) * width + bit, &open);
+
+		for (uint32_t some = simt_ballot(warp, found || open); some; some &= some - 1) {
+			const uint32_t lane = simt_first_lane(some), to = simt_shfl_u32(warp, owner, lane);
+			const uint32_t is = 1u << simt_shfl_u32(warp, bit, lane);
+			const int has_parent = simt_shfl_u32(warp, (uint32_t)found, lane) != 0;
+
+			w->found |= has_parent && simt_lane() == to ? is : 0;
+			w->left |= !has_parent && simt_lane() == to ? is : 0;
+		}
+	}
+}
+
+/* All lanes of the warp: words first to end - 1, at most one a lane. */
+SIMT_INLINE_FN void seek_words(struct seeker *s, uint32_t warp, uint64_t first, uint64_t end)
 {
 	const struct gn_bfs_args *a = s->a;
-	uint32_t bits = 0, left = 0, all = 0xffffffffu;
-	int open;
+	const uint64_t own = first + simt_lane();
+	struct word w = {0, 0, 0};
 
-	/* The lane that writes the word reads it for all: a vote does not order a load before a store. */
-	if (!a->all_open)
-		all = simt_shfl_u32(warp, simt_lane() == 0 ? a->open_bits[word] : 0, 0);
-	open = (int)(all >> simt_lane() & 1);
-	if (all) {
-		bits = simt_ballot(warp, seek(s, warp, word * simt_warp_width() + simt_lane(), &open));
-		left = simt_ballot(warp, open);
-	}
-	if (simt_lane() == 0) {
-		a->next_bits[word] = bits;
-		s->found += simt_popcount(bits);
-		if (all)
-			a->open_bits[word] = left;
+	if (own < end)
+		w.open = a->all_open ? 0xffffffffu >> (32 - simt_warp_width()) : a->open_bits[own];
+	seek_open(s, warp, first, &w);
+	if (own < end) {
+		a->next_bits[own] = w.found;
+		a->open_bits[own] = w.left;
+		s->found += simt_popcount(w.found);
 	}
 }
 
 SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 {
-	const uint32_t warp = simt_whole_warp();
+	const uint32_t warp = simt_whole_warp(), width = simt_warp_width();
 	struct seeker s = seeker_init(a, any);
 
 	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
-	     at = gn_scan_take(&a->scan, warp))
-		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++)
-			seek_word(&s, warp, word);
+	     at = gn_scan_take(&a->scan, warp)) {
+		const uint64_t end = gn_scan_taken_end(&a->scan, at);
+
+		for (uint64_t word = at; word < end; word += width)
+			seek_words(&s, warp, word, end - word < width ? end : word + width);
+	}
 	seeker_end(&s);
 }
 GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)

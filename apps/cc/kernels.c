@@ -137,7 +137,7 @@ SIMT_INLINE_FN void visit_all(const struct gn_cc_args *a, const int hook, const 
 {
 	struct worker w = worker_init(a, hook, any, handing);
 
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, visit_part, visit_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, gn_scan_always, list_of, NULL, visit_part, visit_round);
 	worker_end(&w);
 }
 

@@ -20,7 +20,8 @@ struct gn_graph_arrays {
 	uint32_t wide;              /* 1: neighbours are u64, as in a .gng file of 64-bit ids */
 	/*
 	 * Pages that the cache of the neighbours holds, if it does not hold the whole graph; else 0. A job
-	 * runs so few warps that each has a page of every array (gn_scanner_share_pages).
+	 * runs so few warps that each has a page of every array (gn_scanner_share_pages), and may fetch the
+	 * lines of several lists together (gn_scan_is_scattered).
 	 */
 	uint64_t pages;
 	/* not NULL: chooses how neighbours are read, launch by launch, instead of the array before */

@@ -277,6 +277,61 @@ SIMT_FN uint32_t gn_scan_sum_up_to_lane(uint32_t warp, uint32_t value)
 	return value;
 }
 
+/* The position of set bit number n of a word, counted from 0. */
+SIMT_FN uint32_t gn_scan_nth_bit(uint32_t bits, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t width = 16; width; width /= 2) {
+		const uint32_t here = simt_popcount(bits >> at & ((1u << width) - 1));
+
+		at += n >= here ? width : 0;
+		n -= n >= here ? here : 0;
+	}
+	return at;
+}
+
+/*
+ * Items that have work, gathered from several groups of as many items as the warp has lanes: where few have,
+ * a warp that read the lists of each group alone would wait for far memory with most lanes idle, and a miss
+ * takes as long for one lane as for all.
+ */
+struct gn_scan_gathered {
+	uint32_t many; /* the same in all lanes; lanes 0 to many - 1 have one each */
+	uint64_t item;
+};
+
+/* Is there no room for the items of these lanes? */
+SIMT_FN int gn_scan_is_full(const struct gn_scan_gathered *g, uint32_t wanted)
+{
+	return g->many + simt_popcount(wanted) > simt_warp_width();
+}
+
+/* All lanes of the warp: add the items of a group that have work. There is room. @first  item of lane 0 */
+SIMT_FN void gn_scan_gather(struct gn_scan_gathered *g, uint64_t first, uint32_t wanted)
+{
+	const uint32_t place = simt_lane() - g->many, many = simt_popcount(wanted);
+
+	if (simt_lane() >= g->many && place < many)
+		g->item = first + gn_scan_nth_bit(wanted, place);
+	g->many += many;
+}
+
+/*
+ * All lanes of the warp: are the lines that the lists lie in worth fetching together before the edges are
+ * read side by side? Yes if the graph is larger than its cache, and a quarter of the lists are far from the
+ * next lane's.
+ */
+SIMT_FN int gn_scan_is_scattered(const struct gn_scan *scan, uint32_t warp, struct gn_scan_edges edges)
+{
+	const uint32_t lane = simt_lane(), last = simt_warp_width() - 1;
+	const uint64_t next = simt_shfl_u64(warp, edges.begin, lane < last ? lane + 1 : lane);
+	const uint64_t gap = next - edges.end; /* large, too, if the next one lies before */
+	const uint32_t far = simt_ballot(warp, edges.begin < edges.end && gap > SIMT_LINE);
+
+	return scan->graph.pages && 4 * simt_popcount(far) > last;
+}
+
 /* The lane that has item k: lane l has those from up_to of the lane before it to its own up_to - 1. */
 SIMT_FN uint32_t gn_scan_owner_of(uint32_t warp, uint32_t up_to, uint32_t k)
 {

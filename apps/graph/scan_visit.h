@@ -24,13 +24,17 @@ struct gn_scan_edge {
 
 /*
  * What a job does. Each is called with the job's own view of the kernel.
+ *   wants  one lane: may the item have edges that are to be read now? It looks at the state of the job alone
  *   list   one lane: the edges of an item that are to be read now, their vertex and its value; none: an
  *          empty list
+ *   fetch  one lane: read what the round will read of an edge from far memory, and drop it; or NULL
  *   value  one lane: the value of a vertex whose chunk is read
  *   part   all lanes of the warp: edges of one vertex
  *   round  all lanes of the warp: an edge each, or none
  */
+typedef int gn_scan_wants(void *job, uint64_t item);
 typedef struct gn_scan_part gn_scan_list_of(void *job, uint64_t item);
+typedef void gn_scan_fetch_of(void *job, uint64_t edge);
 typedef uint32_t gn_scan_value_of(void *job, uint32_t vertex);
 typedef void gn_scan_do_part(void *job, uint32_t warp, struct gn_scan_part part);
 typedef void gn_scan_do_round(void *job, uint32_t warp, struct gn_scan_edge mine);
@@ -80,49 +84,101 @@ SIMT_FN struct gn_scan_part gn_scan_part_of(uint32_t warp, struct gn_scan_part p
 	return part;
 }
 
-/* Items begin to end - 1: each lane has one. */
-SIMT_INLINE_FN void gn_scan_visit_items(void *job, uint32_t warp, uint64_t begin, uint64_t end,
-                                        gn_scan_list_of *list, gn_scan_do_part *part, gn_scan_do_round *round)
+/* For a job whose items all have work. */
+SIMT_FN int gn_scan_always(void *job, uint64_t item)
 {
-	for (uint64_t first = begin; first < end; first += simt_warp_width()) {
-		struct gn_scan_part mine = {{0, 0}, 0, 0};
-		uint32_t owners;
+	(void)job;
+	(void)item;
+	return 1;
+}
 
-		if (first + simt_lane() < end)
-			mine = list(job, first + simt_lane());
-		owners = simt_ballot(warp, mine.edges.begin < mine.edges.end);
-		if (owners & (owners - 1))
-			gn_scan_visit_together(job, warp, mine, round);
-		else if (owners)
-			part(job, warp, gn_scan_part_of(warp, mine, simt_first_lane(owners)));
+enum { GN_SCAN_FETCH_LINES = 4 }; /* of a list, before its edges are read */
+
+/* All lanes of the warp: fetch the first lines of each list; a miss brings those of all lanes. */
+SIMT_INLINE_FN void gn_scan_fetch(void *job, uint32_t warp, struct gn_scan_edges edges,
+                                  gn_scan_fetch_of *fetch)
+{
+	const uint64_t line = SIMT_LINE / sizeof(uint32_t), behind = edges.begin + GN_SCAN_FETCH_LINES * line;
+	uint64_t edge = edges.begin;
+
+	if (edges.end > behind)
+		edges.end = behind;
+	for (; simt_ballot(warp, edge < edges.end); edge += line - edge % line)
+		if (edge < edges.end)
+			fetch(job, edge);
+}
+
+/* All lanes of the warp: the lists of gathered items. */
+SIMT_INLINE_FN void gn_scan_visit_gathered(const struct gn_scan *s, void *job, uint32_t warp,
+                                           const struct gn_scan_gathered *g, gn_scan_list_of *list,
+                                           gn_scan_fetch_of *fetch, gn_scan_do_part *part,
+                                           gn_scan_do_round *round)
+{
+	struct gn_scan_part mine = {{0, 0}, 0, 0};
+	uint32_t owners;
+
+	if (simt_lane() < g->many)
+		mine = list(job, g->item);
+	owners = simt_ballot(warp, mine.edges.begin < mine.edges.end);
+	if (owners & (owners - 1)) {
+		if (fetch && gn_scan_is_scattered(s, warp, mine.edges))
+			gn_scan_fetch(job, warp, mine.edges, fetch);
+		gn_scan_visit_together(job, warp, mine, round);
+	} else if (owners) {
+		part(job, warp, gn_scan_part_of(warp, mine, simt_first_lane(owners)));
+	}
+}
+
+/* All lanes of the warp: items begin to end - 1. */
+SIMT_INLINE_FN void gn_scan_visit_items(const struct gn_scan *s, void *job, uint32_t warp, uint64_t begin,
+                                        uint64_t end, gn_scan_wants *wants, gn_scan_list_of *list,
+                                        gn_scan_fetch_of *fetch, gn_scan_do_part *part,
+                                        gn_scan_do_round *round)
+{
+	struct gn_scan_gathered g = {0, 0};
+
+	for (uint64_t first = begin;; first += simt_warp_width()) {
+		const uint64_t item = first + simt_lane();
+		const uint32_t wanted = simt_ballot(warp, item < end && wants(job, item));
+
+		if (g.many && (first >= end || gn_scan_is_full(&g, wanted))) {
+			gn_scan_visit_gathered(s, job, warp, &g, list, fetch, part, round);
+			g.many = 0;
+		}
+		if (first >= end)
+			return;
+		gn_scan_gather(&g, first, wanted);
 	}
 }
 
 /* gn_scan_visit_lists - all threads of a launch over lists. */
-SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_scan_list_of *list,
-                                        gn_scan_do_part *part, gn_scan_do_round *round)
+SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_scan_wants *wants,
+                                        gn_scan_list_of *list, gn_scan_fetch_of *fetch, gn_scan_do_part *part,
+                                        gn_scan_do_round *round)
 {
 	const uint32_t warp = simt_whole_warp();
 
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		gn_scan_visit_items(job, warp, at, gn_scan_taken_end(s, at), list, part, round);
+		gn_scan_visit_items(s, job, warp, at, gn_scan_taken_end(s, at), wants, list, fetch, part,
+		                    round);
 }
 
 /* gn_scan_visit_all - all threads of a launch over lists, as the reader's handing says. @r  the job's own */
 SIMT_INLINE_FN void gn_scan_visit_all(const struct gn_scan *s, struct gn_scan_reader *r, void *job,
-                                      gn_scan_list_of *list, gn_scan_do_part *part, gn_scan_do_round *round)
+                                      gn_scan_wants *wants, gn_scan_list_of *list, gn_scan_fetch_of *fetch,
+                                      gn_scan_do_part *part, gn_scan_do_round *round)
 {
 	const uint32_t warp = simt_whole_warp();
 
 	if (r->handing == GN_SCAN_BY_VERTEX) {
-		gn_scan_visit_lists(s, job, list, part, round);
+		gn_scan_visit_lists(s, job, wants, list, fetch, part, round);
 		return;
 	}
 	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
 		for (uint64_t item = at; item < gn_scan_taken_end(s, at); item++) {
 			const struct gn_scan_vertices v = gn_scan_enter(r, item);
 
-			gn_scan_visit_items(job, warp, v.begin, v.end, list, part, round);
+			gn_scan_visit_items(s, job, warp, v.begin, v.end, wants, list, fetch, part, round);
 		}
 }
 

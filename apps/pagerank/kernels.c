@@ -112,7 +112,7 @@ SIMT_INLINE_FN void pull_lists(const struct gn_pagerank_args *a, const int any,
 	struct worker w = worker_init(a, any);
 
 	w.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, pull_part, pull_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, gn_scan_always, list_of, NULL, pull_part, pull_round);
 	gn_scan_reader_end(&w.graph);
 }
 GN_SCAN_LISTS_KERNEL(gn_pagerank_pull, pull_lists, struct gn_pagerank_args, GN_SCAN_BY_CHUNK)
@@ -153,7 +153,7 @@ SIMT_INLINE_FN void push_lists(const struct gn_pagerank_args *a, const int any,
 	struct worker w = worker_init(a, any);
 
 	w.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, push_part, push_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, gn_scan_always, list_of, NULL, push_part, push_round);
 	gn_scan_reader_end(&w.graph);
 }
 GN_SCAN_LISTS_KERNEL(gn_pagerank_push, push_lists, struct gn_pagerank_args, GN_SCAN_BY_CHUNK)

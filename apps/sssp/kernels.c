@@ -148,15 +148,39 @@ SIMT_FN void relax_part(void *job, uint32_t warp, struct gn_scan_part part)
 	gn_scan_rounds(job, warp, part, relax_round);
 }
 
+SIMT_INLINE_FN uint32_t vertex_of(const struct gn_sssp_args *a, uint64_t item)
+{
+	return a->dense ? (uint32_t)item : a->list[item];
+}
+
+/* Is the vertex in the near pile? */
+SIMT_INLINE_FN int wants(void *job, uint64_t item)
+{
+	const struct worker *w = (const struct worker *)job;
+	const uint32_t vertex = vertex_of(w->a, item), length = length_of(w->a, vertex, w->any);
+
+	return length < w->a->border && length < gn_state_get_u32(&w->a->read, w->any, vertex);
+}
+
+/* What a round reads of an edge: its end, and its weight if that is not drawn. */
+SIMT_INLINE_FN void fetch(void *job, uint64_t edge)
+{
+	struct worker *w = (struct worker *)job;
+
+	gn_scan_neighbour(&w->graph, edge);
+	if (w->a->scan.graph.weight != GN_WEIGHT_NONE)
+		gn_cursor_read_u32(&w->weights, edge);
+}
+
 SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 {
 	struct worker *w = (struct worker *)job;
 	const struct gn_sssp_args *a = w->a;
-	const uint32_t vertex = a->dense ? (uint32_t)item : a->list[item];
+	const uint32_t vertex = vertex_of(a, item);
 	struct gn_scan_part part = {{0, 0}, vertex, length_of(a, vertex, w->any)};
 	const uint32_t before = gn_state_get_u32(&a->read, w->any, vertex);
 
-	/* is the vertex in the near pile? */
+	/* another list of this launch may have made it less, and the vertex was read since */
 	if (part.value >= before || part.value >= a->border)
 		return part;
 	gn_state_set_u32(&a->read, w->any, vertex, part.value);
@@ -184,7 +208,7 @@ SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any,
 	struct worker w = worker_init(a, any);
 
 	w.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &w.graph, &w, list_of, relax_part, relax_round);
+	gn_scan_visit_all(&a->scan, &w.graph, &w, wants, list_of, fetch, relax_part, relax_round);
 	worker_end(&w);
 }
 GN_SCAN_LISTS_KERNEL(gn_sssp_relax, relax_lists, struct gn_sssp_args, GN_SCAN_BY_START)

@@ -261,7 +261,7 @@ SIMT_INLINE_FN void look_at_all(const struct look_args *a, const int any, const 
 	l.a = a;
 	l.graph = gn_scan_reader_init(&a->scan, 0, any);
 	l.graph.handing = handing;
-	gn_scan_visit_all(&a->scan, &l.graph, &l, list_of, look_part, look);
+	gn_scan_visit_all(&a->scan, &l.graph, &l, gn_scan_always, list_of, NULL, look_part, look);
 	gn_scan_reader_end(&l.graph);
 }
 GN_SCAN_LISTS_KERNEL(look_by_chunk, look_at_all, struct look_args, GN_SCAN_BY_CHUNK)
