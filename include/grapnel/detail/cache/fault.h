@@ -29,8 +29,9 @@ enum gn__fault {
 
 /* A lane's snapshot of its sector, and for a leader the result of its claim. */
 struct gn__faulting {
-	uint64_t seen;    /* the page's word */
-	uint64_t sectors; /* the frame's sector word if the page is PARTIAL */
+	uint64_t seen; /* the page's word */
+	/* of a PARTIAL page the frame's sector word; of an absent one as valid those that it does not have */
+	uint64_t sectors;
 	uint32_t frame;
 	uint32_t owned; /* sectors that the leader has to bring */
 	uint32_t what;  /* enum gn__fault */
@@ -158,8 +159,10 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t 
 	const uint64_t page = gn__page_number(p, address);
 	const uint32_t sector = 1u << (gn__page_offset(p, address) >> p->sector_log2);
 
-	if (!(f.seen & GN__WORD_USED))
+	if (!(f.seen & GN__WORD_USED)) {
+		f.sectors = ~gn__page_sectors(p->cache, page);
 		return gn__fault_absent(p->cache, page, f, sector);
+	}
 	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
 	if (f.seen & GN__WORD_VALID || !gn__page_can_pin(f.seen))
 		return f;
@@ -174,17 +177,37 @@ SIMT_FN struct gn__faulting gn__fault_begin(const struct gn__pages *p, uint64_t 
 }
 
 /*
- * Publish the page with its new frame (R4). The caller has passed a fence since the frame was taken (R5). One
- * thread.
+ * Publish the pages that have new frames, if there are any. The fence comes behind the swaps that took the
+ * frames, and before the frames' new bytes (R5) and the pages' words (R4).
+ *
+ * The sector word and the owner come before the fence, so that one fence serves all. A thread that still
+ * reads the frame's last page then finds that page's sector absent, and cannot pin the page any more. Of the
+ * last page of a store the sectors behind the end are valid: that thread would believe it, so they become
+ * valid behind the fence, with a fence of their own. Collective.
  */
-SIMT_FN void gn__fault_publish(const struct gn__pages *p, uint64_t page, const struct gn__faulting *f)
+SIMT_INLINE_FN void gn__fault_publish(const struct gn__pages *p, uint32_t mask, uint64_t page,
+                                      const struct gn__faulting *f)
 {
 	const struct gn_cache_view *c = p->cache;
+	const int is_new = f->what == GN__FAULT_NEW;
+	const uint32_t none = ~gn__run_of_sectors(0, 1u << p->page_log2, p->sector_log2);
 
-	gn__sector_reset(c, f->frame, ~gn__page_sectors(c, page), f->owned);
-	simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
-	simt_store_release_once_dev_u64(&p->word[page], GN__WORD_PARTIAL | GN__WORD_REF | GN__WORD_PIN |
-	                                                    gn__word_next_version(f->seen) | f->frame);
+	if (is_new) {
+		gn__sector_reset(c, f->frame, none, f->owned);
+		simt_store_relaxed_dev_u32(&c->owner[f->frame], (uint32_t)page);
+	}
+	simt_warp_sync(mask);
+	if (!simt_ballot(mask, is_new))
+		return;
+	simt_fence_release_dev(); /* on cpu also the acquire of what these leaders have swapped */
+	if (!is_new)
+		return;
+	if (simt_unlikely(gn__sector_valid(f->sectors) != none)) {
+		gn__sector_reset(c, f->frame, gn__sector_valid(f->sectors), f->owned);
+		simt_fence_release_dev();
+	}
+	simt_store_after_fence_once_dev_u64(&p->word[page], GN__WORD_PARTIAL | GN__WORD_REF | GN__WORD_PIN |
+	                                                        gn__word_next_version(f->seen) | f->frame);
 }
 
 /*
@@ -247,11 +270,7 @@ SIMT_INLINE_FN int gn__fault_move(const struct gn__pages *p, uint32_t mask, uint
 	const uint32_t owners = simt_ballot(mask, f->owned != 0);
 	char *to;
 
-	simt_warp_sync(mask);
-	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
-		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
-	if (f->what == GN__FAULT_NEW)
-		gn__fault_publish(p, page, f);
+	gn__fault_publish(p, mask, page, f);
 	ask->lane = owners >> leader & 1 ? leader : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	to = p->frame + ((size_t)f->frame << p->page_log2) + (start & ((1ull << p->page_log2) - 1));
@@ -365,7 +384,8 @@ SIMT_FN struct gn__faulting gn__fault_lead(const struct gn__pages *p, uint64_t a
 	uint64_t before;
 
 	if (!(f.seen & GN__WORD_USED)) {
-		claimed = gn__fault_widened(c, ~gn__page_sectors(p->cache, page), c->wanted);
+		f.sectors = ~gn__page_sectors(p->cache, page);
+		claimed = gn__fault_widened(c, f.sectors, c->wanted);
 		return gn__fault_absent(p->cache, page, f, claimed);
 	}
 	f.what = f.seen & GN__WORD_FAILED ? GN__FAULT_SLOW : GN__FAULT_AGAIN;
@@ -410,11 +430,7 @@ SIMT_INLINE_FN int gn__fault_move_lines(const struct gn__pages *p, uint32_t mask
 	const size_t at = (size_t)(share ? simt_first_lane(share) : 0) << p->sector_log2;
 	uint32_t given;
 
-	simt_warp_sync(mask);
-	if (simt_ballot(mask, f->what == GN__FAULT_NEW))
-		simt_fence_release_dev(); /* R5; on cpu also the acquire of what these leaders have swapped */
-	if (f->what == GN__FAULT_NEW)
-		gn__fault_publish(p, page, f);
+	gn__fault_publish(p, mask, page, f);
 	ask->lane = !done && owned >> mine & 1 ? simt_first_lane(c->same) : SIMT_NO_LANE;
 	ask->at = (uint32_t)(address & inside);
 	*ask = gn__store_load_lines(mask, owners, p->frame + ((size_t)frame << p->page_log2) + at,

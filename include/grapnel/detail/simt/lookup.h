@@ -132,14 +132,14 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_store_release_once_dev_u64, simt_add_after_fence_once_dev_u64 - for a word that is probably not needed
+ * simt_store_after_fence_once_dev_u64, simt_add_after_fence_once_dev_u64 - for a word that is probably not needed
  * again soon, as in a large table with random look-ups. Its line leaves the device's cache first. Otherwise
  * it would evict the table by which the device translates addresses of host memory.
  */
-SIMT_FN void simt_store_release_once_dev_u64(uint64_t *p, uint64_t value)
+SIMT_FN void simt_store_after_fence_once_dev_u64(uint64_t *p, uint64_t value)
 {
 #if SIMT_ON_CUDA
-	asm volatile("st.release.gpu.global.L2::cache_hint.u64 [%0], %1, %2;"
+	asm volatile("st.relaxed.gpu.global.L2::cache_hint.u64 [%0], %1, %2;"
 	             :
 	             : "l"(p), "l"(value), "l"(simt__go_first())
 	             : "memory");
