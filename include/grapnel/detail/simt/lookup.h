@@ -132,9 +132,9 @@ SIMT_FN uint64_t simt_load_leading_dev_u64(const uint64_t *p)
 }
 
 /*
- * simt_store_after_fence_once_dev_u64, simt_add_after_fence_once_dev_u64 - for a word that is probably not needed
- * again soon, as in a large table with random look-ups. Its line leaves the device's cache first. Otherwise
- * it would evict the table by which the device translates addresses of host memory.
+ * simt_store_after_fence_once_dev_u64, simt_add_after_fence_once_dev_u64 - for a word that is probably not
+ * needed again soon, as in a large table with random look-ups. Its line leaves the device's cache first.
+ * Otherwise it would evict the table by which the device translates addresses of host memory.
  */
 SIMT_FN void simt_store_after_fence_once_dev_u64(uint64_t *p, uint64_t value)
 {
