@@ -312,6 +312,28 @@ static void a_file_in_the_logs_place_is_left_alone(void **state)
 	assert_int_equal(st.st_size, 777);
 }
 
+/* A program that is killed between the two leaves the log after the file no longer names it. */
+static void a_log_that_the_state_does_not_name_is_removed(void **state)
+{
+	struct store_test *t = (struct store_test *)*state;
+
+	make_all(t);
+	miss(t, places, 2, 1);
+	copy_file(t, "state.log", "kept");
+	must_rebuild(t);
+	assert_false(has_log(t));
+	rename_file(t, "kept", "state.log");
+	must_rebuild(t);
+	assert_int_equal(report.members, 0);
+	assert_false(has_log(t));
+
+	make_member(t, 3, 777); /* no log */
+	set_byte(t, 3, 0, 'x');
+	rename_file(t, "member3", "state.log");
+	must_rebuild(t);
+	assert_true(has_log(t));
+}
+
 /* Programs before this one kept no log. Theirs says nothing of what was missed. */
 static void a_state_without_a_log_is_read(void **state)
 {
@@ -535,6 +557,7 @@ int main(void)
 	    set_case(a_log_that_is_not_the_right_one_is_not_trusted),
 	    set_case(another_file_in_a_members_place_is_copied_whole),
 	    set_case(a_file_in_the_logs_place_is_left_alone),
+	    set_case(a_log_that_the_state_does_not_name_is_removed),
 	    set_case(a_state_without_a_log_is_read),
 	    set_case(a_rebuild_may_end_after_any_write),
 	    set_case(whatever_happens_a_rebuild_makes_members_equal),

@@ -262,6 +262,19 @@ void gn_replica_log_remove(struct gn_replica_log *l)
 	gn_replica_log_close(l);
 }
 
+void gn_replica_log_sweep(const char *state)
+{
+	struct gn_replica_log l;
+	struct gn_error error = {0, ""};
+	struct stat st;
+
+	if (name_it(&l, state, &error))
+		return;
+	if (!open_file(&l, 0, &error) && !fstat(l.fd, &st) && st.st_size && is_ours(l.fd))
+		unlink(l.path);
+	gn_replica_log_close(&l);
+}
+
 void gn_replica_log_void(struct gn_replica_log *l)
 {
 	if (l->map)

@@ -63,6 +63,13 @@ void gn_replica_log_close(struct gn_replica_log *l);
 /* gn_replica_log_remove - close it, and remove the file. */
 void gn_replica_log_remove(struct gn_replica_log *l);
 
+/*
+ * gn_replica_log_sweep - remove a log that this state file does not name: a program was killed when the file
+ * named none any more and the log was not removed yet. A log that another program has stays, and so does what
+ * is no log.
+ */
+void gn_replica_log_sweep(const char *state);
+
 /* gn_replica_log_void - remove it; if the file stays all the same, no state has its number. */
 void gn_replica_log_void(struct gn_replica_log *l);
 

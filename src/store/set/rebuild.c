@@ -163,9 +163,14 @@ static int refuse_read_only(const struct gn_job *j, struct gn_error *error)
 	return 0;
 }
 
-/* The log is removed when the file no longer names it: no member is stale then. */
+/*
+ * The log is removed when the file no longer names it: no member is stale then. One that was not opened may
+ * be left by a program that was killed in between.
+ */
 static int finish(struct gn_job *j, struct gn_error *error)
 {
+	char *path = j->settings.state ? realpath(j->settings.state, NULL) : NULL;
+	const int opened = j->log.map != NULL;
 	int rc;
 
 	j->state.open = 0;
@@ -173,6 +178,9 @@ static int finish(struct gn_job *j, struct gn_error *error)
 	rc = save(j, error);
 	if (!rc)
 		gn_replica_log_remove(&j->log);
+	if (!rc && !opened && path)
+		gn_replica_log_sweep(path);
+	free(path);
 	return rc;
 }
 
