@@ -71,6 +71,8 @@ static inline int set_teardown(void **state)
 	struct store_test *t = (struct store_test *)*state;
 	char path[200];
 
+	gn_store_close(t->store); /* a replica writes its state now */
+	t->store = NULL;
 	for (unsigned k = 0; k < SET_MOST; k++)
 		unlink(member_path(t, k));
 	snprintf(path, sizeof path, "%s/state.log", t->folder);
