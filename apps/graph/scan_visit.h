@@ -117,6 +117,7 @@ SIMT_INLINE_FN void gn_scan_visit_gathered(const struct gn_scan *s, void *job, u
 	struct gn_scan_part mine = {{0, 0}, 0, 0};
 	uint32_t owners;
 
+	simt_warp_sync(warp); /* another lane has asked whether the item has work; a vote orders no memory */
 	if (simt_lane() < g->many)
 		mine = list(job, g->item);
 	owners = simt_ballot(warp, mine.edges.begin < mine.edges.end);
