@@ -105,7 +105,7 @@ detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/if (simt_cas_fenced_dev_u64
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/taking = gn__take_frame(.*/simt_store_release_dev_u64(word, GN__WORD_PARTIAL + GN__WORD_PIN + gn__word_next_version(f.seen) + f.frame); & if (taking != GN__TAKEN) simt_store_release_dev_u64(word, GN__WORD_BUSY + made);/|faults: a page is shown before its frame is taken
 detail/cache/fault.h|/ gn__fault_absent(const/,/^}/s/^	simt_store_release_dev_u64(word, made);/	;/|faults: a page that found no frame stays busy|direct, 1 frame: by faults, two readers of one page
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__sector_reset(.*none, f->owned);/;/|faults: a frame keeps the sector word of the page before
-detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__sector_valid(f->sectors) != none/0/|faults: sectors behind the end are absent
+detail/cache/fault.h|/ gn__fault_publish(const/,/^}/{s/none = .*/none = 0;/;s/gn__sector_valid(f->sectors) != none/0/;}|faults: sectors that the page does not have are absent
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/simt_store_relaxed_dev_u32(.*/;/|faults: a frame does not know its page
 detail/cache/fault.h|/ gn__fault_publish(const/,/^}/s/gn__word_next_version(f->seen)/(f->seen \& GN__WORD_VERSION)/|faults: versions do not count|direct, 1 frame: by faults, a page leaves and comes back
 detail/cache/fault.h|/ gn__fault_end(const/,/^}/s/^		gn__sector_arrive(.*/;/;/gn__fault_move(const/,/^}/s/^	ask->lane = owners/	if (f->owned) gn__sector_arrive(p->sector, \&p->word[page], f->frame, f->owned, 0);&/|faults: a sector is valid before its bytes are there
