@@ -119,7 +119,7 @@ SIMT_INLINE_FN void expand_gathered(struct reader *r, uint32_t warp, const struc
 	owners = simt_ballot(warp, edges.begin < edges.end);
 	if (owners & (owners - 1)) {
 		if (!r->graph.plain && gn_scan_is_scattered(&r->a->scan, warp, edges))
-			gn_scan_fetch(r, warp, edges, fetch);
+			gn_scan_fetch(&r->a->scan, r, warp, edges, fetch);
 		scan_together(r, warp, edges);
 	} else {
 		scan_alone(r, warp, edges, owners ? simt_first_lane(owners) : 0);

@@ -4,12 +4,12 @@
  * "Direction-Optimizing Breadth-First Search", 2012): each vertex without a depth looks through its list for
  * a neighbour in the frontier, and stops at the first. So a step reads few edges where the frontier is large.
  *
- * A warp takes as many words of the bitmap as it has lanes, and goes over their open vertices, one a lane:
- * where few are open, those of several words together. A miss takes as long for one lane as for all. The warp
- * writes its words of the next frontier without an atomic. A lane reads the first edges of its vertex by
- * itself, since most vertices find a parent there. Then all lanes read what is left of one list after the
- * other, so that a warp does not wait for the lane with the longest list. Where a whole chunk had no parent,
- * the rest is put aside for all warps.
+ * A warp takes up to as many words of the bitmap as it has lanes, and goes over their open vertices, one a
+ * lane: where few are open, those of several words together. A miss takes as long for one lane as for all.
+ * The warp writes its words of the next frontier without an atomic. A lane reads the first edges of its
+ * vertex by itself, since most vertices find a parent there. Then all lanes read what is left of one list
+ * after the other, so that a warp does not wait for the lane with the longest list. Where a whole chunk had
+ * no parent, the rest is put aside for all warps.
  */
 #define GN_READ_MISSES_CALL /* several reads in a kernel: one copy of a miss */
 #include "bfs_kernel.h"

@@ -317,19 +317,24 @@ SIMT_FN void gn_scan_gather(struct gn_scan_gathered *g, uint64_t first, uint32_t
 	g->many += many;
 }
 
+enum { GN_SCAN_FAR = 128 }; /* edges between two lists that count as far from each other */
+
 /*
  * All lanes of the warp: are the lines that the lists lie in worth fetching together before the edges are
- * read side by side? Yes if the graph is larger than its cache, and a quarter of the lists are far from the
- * next lane's.
+ * read side by side? Yes if the graph is larger than its cache, and at least half of the lists are far from
+ * the next lane's.
  */
 SIMT_FN int gn_scan_is_scattered(const struct gn_scan *scan, uint32_t warp, struct gn_scan_edges edges)
 {
 	const uint32_t lane = simt_lane(), last = simt_warp_width() - 1;
+	const uint32_t owners = simt_ballot(warp, edges.begin < edges.end);
 	const uint64_t next = simt_shfl_u64(warp, edges.begin, lane < last ? lane + 1 : lane);
 	const uint64_t gap = next - edges.end; /* large, too, if the next one lies before */
-	const uint32_t far = simt_ballot(warp, edges.begin < edges.end && gap > SIMT_LINE);
+	const int both = lane < last && (owners >> lane & 3) == 3;
 
-	return scan->graph.pages && 4 * simt_popcount(far) > last;
+	if (!scan->graph.pages || scan->graph.choice)
+		return 0;
+	return 2 * simt_popcount(simt_ballot(warp, both && gap > GN_SCAN_FAR)) >= simt_popcount(owners);
 }
 
 /* The lane that has item k: lane l has those from up_to of the lane before it to its own up_to - 1. */

@@ -95,10 +95,11 @@ SIMT_FN int gn_scan_always(void *job, uint64_t item)
 enum { GN_SCAN_FETCH_LINES = 4 }; /* of a list, before its edges are read */
 
 /* All lanes of the warp: fetch the first lines of each list; a miss brings those of all lanes. */
-SIMT_INLINE_FN void gn_scan_fetch(void *job, uint32_t warp, struct gn_scan_edges edges,
-                                  gn_scan_fetch_of *fetch)
+SIMT_INLINE_FN void gn_scan_fetch(const struct gn_scan *s, void *job, uint32_t warp,
+                                  struct gn_scan_edges edges, gn_scan_fetch_of *fetch)
 {
-	const uint64_t line = SIMT_LINE / sizeof(uint32_t), behind = edges.begin + GN_SCAN_FETCH_LINES * line;
+	const uint64_t line = SIMT_LINE / (s->graph.wide ? sizeof(uint64_t) : sizeof(uint32_t));
+	const uint64_t behind = edges.begin + GN_SCAN_FETCH_LINES * line;
 	uint64_t edge = edges.begin;
 
 	if (edges.end > behind)
@@ -123,7 +124,7 @@ SIMT_INLINE_FN void gn_scan_visit_gathered(const struct gn_scan *s, void *job, u
 	owners = simt_ballot(warp, mine.edges.begin < mine.edges.end);
 	if (owners & (owners - 1)) {
 		if (fetch && gn_scan_is_scattered(s, warp, mine.edges))
-			gn_scan_fetch(job, warp, mine.edges, fetch);
+			gn_scan_fetch(s, job, warp, mine.edges, fetch);
 		gn_scan_visit_together(job, warp, mine, round);
 	} else if (owners) {
 		part(job, warp, gn_scan_part_of(warp, mine, simt_first_lane(owners)));

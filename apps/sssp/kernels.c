@@ -180,7 +180,7 @@ SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 	struct gn_scan_part part = {{0, 0}, vertex, length_of(a, vertex, w->any)};
 	const uint32_t before = gn_state_get_u32(&a->read, w->any, vertex);
 
-	/* another list of this launch may have made it less, and the vertex was read since */
+	/* the length may have become less since it was asked for */
 	if (part.value >= before || part.value >= a->border)
 		return part;
 	gn_state_set_u32(&a->read, w->any, vertex, part.value);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The nvme: store against the controller of QEMU, and the rdma: store over Linux's Soft-RoCE, in a guest without hardware. Others
-# wrote both. And grapnel scope on a machine of two nodes. A guest has two processors, and its threads poll: a processor that the host takes
-from a guest makes the other one poll for longer. So no more guests run at once than the host has pairs of processors.
+# wrote both. And grapnel scope on a machine of two nodes. A guest has two processors, and its threads poll: a processor that the host
+# takes from a guest makes the other one poll for longer. So one guest runs at once for each two processors of the host.
 # Usage: check.sh BUILD-FOLDER SCRATCH-FOLDER [CASE...]. The last line is "N passed, N failed". Exit status 77: there is no kernel for
 # a guest. GUEST_JOBS is how many guests run at once.
 set -u
@@ -15,8 +15,8 @@ scratch=$(cd "$scratch" && pwd)
 # Those that take longest come first.
 cases=${*:-rdma_lost nodes rdma_vanished rdma_members members graph plain rdma_many rdma_refused rdma_plain slow rdma_file rdma_graph
   queues unplugged huge iommufd first removed gone shared refused blocks errors mdts mounted no_iommu}
-pairs=$((($(getconf _NPROCESSORS_ONLN) + 1) / 2))
-jobs=${GUEST_JOBS:-$pairs}
+pairs=$(($(getconf _NPROCESSORS_ONLN) / 2))
+jobs=${GUEST_JOBS:-$((pairs > 0 ? pairs : 1))}
 
 for case in $cases; do
   grep -q "^case_$case()" "$here"/cases*.sh || {
