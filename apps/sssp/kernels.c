@@ -180,9 +180,6 @@ SIMT_INLINE_FN struct gn_scan_part list_of(void *job, uint64_t item)
 	struct gn_scan_part part = {{0, 0}, vertex, length_of(a, vertex, w->any)};
 	const uint32_t before = gn_state_get_u32(&a->read, w->any, vertex);
 
-	/* the length may have become less since it was asked for */
-	if (part.value >= before || part.value >= a->border)
-		return part;
 	gn_state_set_u32(&a->read, w->any, vertex, part.value);
 	part.edges = gn_scan_list(&w->graph, vertex);
 	if (before == a->none) {
@@ -201,7 +198,7 @@ SIMT_INLINE_FN uint32_t value_of(void *job, uint32_t vertex)
 	return length_of(w->a, vertex, w->any);
 }
 
-/* A list is looked at once in a round, since the first look says that it was read. */
+/* A round asks for each list at most once. A length that became less since `wants` looked is in time. */
 SIMT_INLINE_FN void relax_lists(const struct gn_sssp_args *a, const int any,
                                 const enum gn_scan_handing handing)
 {
