@@ -99,8 +99,18 @@ static inline void open_file(struct store_test *t, const char *scheme, const cha
 		fail_msg("%s", t->error.text);
 }
 
+/*
+ * A test without options is patient: under valgrind, which runs one thread at a time, and beside other work,
+ * a queue of two commands keeps a lane waiting for longer than the default.
+ */
 static inline void open_uri(struct store_test *t, const char *uri, const struct gn_store_options *options)
 {
+	struct gn_store_options patient;
+
+	memset(&patient, 0, sizeof patient);
+	patient.timeout_ns = 100000000000u;
+	if (!options)
+		options = &patient;
 	if (gn_store_open(&t->store, t->machine, uri, options, &t->error))
 		fail_msg("%s", t->error.text);
 }
