@@ -119,9 +119,9 @@ struct simt__worker {
 
 enum { SIMT__NO_SLOT = 0xffffffff };
 
-/* stack.c: stacks of one OS thread, made a slab at a time and kept until the end. */
+/* stack.c: stacks of one OS thread, taken a slab at a time and given back at its end. */
 enum { SIMT__STACKS_A_SLAB = 32 };
-/* A new fiber with its stack, not yet initialised; NULL if there is no memory. */
+/* A new fiber with its stack, all zeros; NULL if there is no memory. */
 struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, size_t *bytes);
 void simt__stacks_free(struct simt__stacks *stacks);
 /*

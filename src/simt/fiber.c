@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <simt/fiber.h>
 
+#include <pthread.h>
+
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -99,6 +101,56 @@ static void begin(struct transfer came)
 	self->body(self);
 }
 
+#if SIMT_TSAN
+/*
+ * To make and to end a handle of the sanitizer's takes some ten page faults, so ended ones are used again. A
+ * context that was abandoned leaves the frames of its functions on its handle, which has room for 65536.
+ */
+enum { HANDLES_KEPT = 2048, USES_OF_A_HANDLE = 1000 };
+static struct {
+	pthread_mutex_t lock;
+	unsigned count;
+	void *handle[HANDLES_KEPT];
+	unsigned uses[HANDLES_KEPT];
+} kept = {PTHREAD_MUTEX_INITIALIZER, 0, {NULL}, {0}};
+
+static void take_handle(struct simt__context *self)
+{
+	void *const mine = __tsan_get_current_fiber();
+
+	self->tsan = NULL;
+	pthread_mutex_lock(&kept.lock);
+	if (kept.count) {
+		self->tsan = kept.handle[--kept.count];
+		self->tsan_uses = kept.uses[kept.count] + 1;
+	}
+	pthread_mutex_unlock(&kept.lock);
+	if (!self->tsan) {
+		self->tsan = __tsan_create_fiber(0);
+		self->tsan_uses = 1;
+		return;
+	}
+	/* As a new one is: what was done here is ordered before what the context does. */
+	__tsan_release(self);
+	__tsan_switch_to_fiber(self->tsan, TSAN_NO_SYNC);
+	__tsan_acquire(self);
+	__tsan_switch_to_fiber(mine, TSAN_NO_SYNC);
+}
+
+static void give_handle(struct simt__context *self)
+{
+	pthread_mutex_lock(&kept.lock);
+	if (kept.count < HANDLES_KEPT && self->tsan_uses < USES_OF_A_HANDLE) {
+		kept.handle[kept.count] = self->tsan;
+		kept.uses[kept.count++] = self->tsan_uses;
+		self->tsan = NULL;
+	}
+	pthread_mutex_unlock(&kept.lock);
+	if (self->tsan)
+		__tsan_destroy_fiber(self->tsan);
+}
+#endif
+
 void simt__context_adopt(struct simt__context *self)
 {
 	self->asan = NULL;
@@ -115,7 +167,7 @@ void simt__context_init(struct simt__context *self, void *low, size_t bytes,
 	self->body = body;
 	self->asan = NULL;
 #if SIMT_TSAN
-	self->tsan = __tsan_create_fiber(0);
+	take_handle(self);
 #endif
 	self->valgrind = VALGRIND_STACK_REGISTER(low, (char *)low + bytes);
 	self->resume = make_fcontext((char *)low + bytes, bytes, begin);
@@ -131,7 +183,7 @@ void simt__context_fini(struct simt__context *self, struct simt__context *caller
 	__tsan_switch_to_fiber(self->tsan, TSAN_NO_SYNC);
 	__tsan_release(end);
 	__tsan_switch_to_fiber(caller->tsan, TSAN_NO_SYNC);
-	__tsan_destroy_fiber(self->tsan);
+	give_handle(self);
 #endif
 	VALGRIND_STACK_DEREGISTER(self->valgrind);
 	(void)caller;

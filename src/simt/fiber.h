@@ -36,6 +36,7 @@ struct simt__context {
 	size_t bytes;
 	struct simt__context *to; /* the context that it switched to last */
 	void *tsan, *asan;        /* handles of the sanitizers */
+	unsigned tsan_uses;       /* contexts that have had the handle */
 	unsigned valgrind;        /* handle of valgrind */
 };
 

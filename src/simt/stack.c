@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,16 +32,57 @@ struct simt__stacks {
 	struct simt__stacks *older;
 	char *memory;
 	uint32_t used;
+	uint32_t guarded; /* stacks that have a guard; at least used */
 };
 
-static struct simt__stacks *slab_new(struct simt__stacks *older)
+/*
+ * Slabs of machines that were closed, for those that are opened next: the guards are half of what a short
+ * launch on a new machine takes. They are 2048 stacks at most, most of which have touched two pages.
+ */
+enum { SLABS_KEPT = 64 };
+static struct {
+	pthread_mutex_t lock;
+	struct simt__stacks *slabs;
+	uint32_t count;
+} kept = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+
+static struct simt__stacks *take_kept(void)
+{
+	struct simt__stacks *slab;
+
+	pthread_mutex_lock(&kept.lock);
+	slab = kept.slabs;
+	if (slab) {
+		kept.slabs = slab->older;
+		kept.count--;
+	}
+	pthread_mutex_unlock(&kept.lock);
+	return slab;
+}
+
+/* Returns 0 if there are enough: the slab stays the caller's. */
+static int keep(struct simt__stacks *slab)
+{
+	int kept_it = 0;
+
+	pthread_mutex_lock(&kept.lock);
+	if (kept.count < SLABS_KEPT) {
+		slab->older = kept.slabs;
+		kept.slabs = slab;
+		kept.count++;
+		kept_it = 1;
+	}
+	pthread_mutex_unlock(&kept.lock);
+	return kept_it;
+}
+
+static struct simt__stacks *slab_map(void)
 {
 	struct simt__stacks *slab = (struct simt__stacks *)malloc(sizeof *slab);
 
 	if (!slab)
 		return NULL;
-	slab->older = older;
-	slab->used = 0;
+	slab->guarded = 0;
 	slab->memory = (char *)mmap(NULL, (size_t)STRIDE * SIMT__STACKS_A_SLAB, PROT_READ | PROT_WRITE,
 	                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (slab->memory == (char *)MAP_FAILED) {
@@ -48,6 +90,32 @@ static struct simt__stacks *slab_new(struct simt__stacks *older)
 		return NULL;
 	}
 	return slab;
+}
+
+static struct simt__stacks *slab_new(struct simt__stacks *older)
+{
+	struct simt__stacks *slab = take_kept();
+
+	if (!slab)
+		slab = slab_map();
+	if (!slab)
+		return NULL;
+	slab->older = older;
+	slab->used = 0;
+	return slab;
+}
+
+/* The guard of the slab's next stack; NULL if there can be none. */
+static char *next_guard(struct simt__stacks *slab)
+{
+	char *guard = slab->memory + (size_t)slab->used * STRIDE;
+
+	if (slab->used == slab->guarded) {
+		if (mprotect(guard, GUARD_BYTES, PROT_NONE))
+			return NULL;
+		slab->guarded++;
+	}
+	return guard;
 }
 
 struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, size_t *bytes)
@@ -61,14 +129,15 @@ struct simt__fiber *simt__stack_fiber(struct simt__stacks **stacks, void **low, 
 			return NULL;
 		*stacks = slab;
 	}
-	guard = slab->memory + (size_t)slab->used * STRIDE;
-	if (mprotect(guard, GUARD_BYTES, PROT_NONE))
+	guard = next_guard(slab);
+	if (!guard)
 		return NULL;
 	top = guard + STRIDE - (size_t)(slab->used * 5 % COLOURS) * LINE;
 	top -= (sizeof(struct simt__fiber) + LINE - 1) / LINE * LINE;
 	slab->used++;
 	*low = guard + GUARD_BYTES;
 	*bytes = (size_t)(top - (char *)*low);
+	memset(top, 0, sizeof(struct simt__fiber));
 	return (struct simt__fiber *)top;
 }
 
@@ -158,8 +227,10 @@ void simt__stacks_free(struct simt__stacks *stacks)
 	while (stacks) {
 		struct simt__stacks *older = stacks->older;
 
-		munmap(stacks->memory, (size_t)STRIDE * SIMT__STACKS_A_SLAB);
-		free(stacks);
+		if (!keep(stacks)) {
+			munmap(stacks->memory, (size_t)STRIDE * SIMT__STACKS_A_SLAB);
+			free(stacks);
+		}
 		stacks = older;
 	}
 }
