@@ -347,8 +347,12 @@ static json_t *join_report(json_t *root, const struct far_report *r)
 
 static int run(const struct far_command *c, struct far_job *j, struct far_report *r, struct gn_error *e)
 {
-	int rc = simt_open(&j->machine, &j->options->machine, e);
+	int rc = tool_can_write(j->options->out, e);
 
+	if (!rc)
+		rc = tool_can_write(j->options->json, e);
+	if (!rc)
+		rc = simt_open(&j->machine, &j->options->machine, e);
 	if (!rc)
 		rc = c->open(j, e);
 	if (!rc)
@@ -363,6 +367,7 @@ static int run(const struct far_command *c, struct far_job *j, struct far_report
 	return rc;
 }
 
+/* The table is printed even if a file could not be written: the work is done. */
 static int finish(const struct far_command *c, struct far_job *j, const struct far_report *r,
                   struct gn_error *e)
 {
@@ -371,11 +376,11 @@ static int finish(const struct far_command *c, struct far_job *j, const struct f
 
 	if (!rc && o->json)
 		rc = tool_write_json(join_report(c->report(j), r), o->json, e);
-	if (rc || tool_to_stdout(o->json))
+	if (tool_to_stdout(o->json))
 		return rc;
 	c->print(j);
 	print_report(r, stdout);
-	return 0;
+	return rc;
 }
 
 int far_command_run(const struct far_command *c, const struct far_options *o, struct far_job *j)

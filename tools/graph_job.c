@@ -187,11 +187,22 @@ static void describe(const struct graph_job *j, struct graph_report *r)
 
 /* ---- the subcommand ---- */
 
+static int check_files(const struct graph_options *o, struct gn_error *e)
+{
+	int rc = tool_can_write(o->out, e);
+
+	if (!rc)
+		rc = tool_can_write(o->json, e);
+	return rc ? rc : tool_can_write(o->svg, e);
+}
+
 static int run(const struct graph_command *c, struct graph_job *j, void *user, struct graph_report *r,
                struct gn_error *e)
 {
-	int rc = open_job(j, e);
+	int rc = check_files(j->options, e);
 
+	if (!rc)
+		rc = open_job(j, e);
 	r->needed_bytes = j->input.bytes;
 	if (!rc && c->steps) {
 		j->steps = graph_job_steps(j, c->steps, NULL);
@@ -208,6 +219,7 @@ static int run(const struct graph_command *c, struct graph_job *j, void *user, s
 	return rc;
 }
 
+/* The table is printed even if a file could not be written: the work is done. */
 static int finish(const struct graph_command *c, const struct graph_job *j, const void *user,
                   const struct graph_report *r, struct gn_error *e)
 {
@@ -220,12 +232,12 @@ static int finish(const struct graph_command *c, const struct graph_job *j, cons
 		rc = tool_write_json(c->json(user, r), o->json, e);
 	if (!rc && o->svg)
 		rc = graph_report_svg(r, c, e);
-	if (rc || tool_to_stdout(o->json))
+	if (tool_to_stdout(o->json))
 		return rc;
 	graph_report_begin(r, stdout);
 	c->print(user, r);
 	graph_report_end(r, c->verified, stdout);
-	return 0;
+	return rc;
 }
 
 int graph_command_run(const struct graph_command *c, const struct graph_options *o, void *user)

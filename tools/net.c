@@ -187,8 +187,11 @@ static int show(const struct tool_net *n, struct gn_error *e)
 
 static int run(struct tool_net *n, struct gn_error *e)
 {
-	int rc = tool_net_has_graph(n->command) ? read_graph(n, e) : 0;
+	/* of launched nodes only node 0 writes, and no other may have the folder */
+	int rc = tool_net_launched() ? 0 : tool_can_write(n->json, e);
 
+	if (!rc && tool_net_has_graph(n->command))
+		rc = read_graph(n, e);
 	if (!rc)
 		rc = n->command->prepare(n, e);
 	if (!rc)

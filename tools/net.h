@@ -98,6 +98,9 @@ struct tool_net_command {
  */
 int tool_net_main(const struct tool_net_command *c, size_t bytes, int argc, char **argv);
 
+/* tool_net_launched - did an MPI launcher start this process? By the variables of gn_net_run (net.h). */
+bool tool_net_launched(void);
+
 /*
  * tool_net_asked - is a workload that has both forms to run over nodes? It is if the line has --nodes, or if
  * an MPI launcher started this process. Else it runs over a graph behind a store.

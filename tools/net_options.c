@@ -207,13 +207,17 @@ static bool says_nodes(const char *word)
 	return length > 2 && !strncmp(word, "--nodes", length);
 }
 
-/* The variables by which gn_net_run finds a launcher (net.h). */
+bool tool_net_launched(void)
+{
+	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
+}
+
 bool tool_net_asked(int argc, char **argv)
 {
 	for (int k = 1; k < argc && strcmp(argv[k], "--"); k++)
 		if (says_nodes(argv[k]))
 			return true;
-	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
+	return tool_net_launched();
 }
 
 const char *tool_net_not_a_power(uint64_t value, const uint64_t *all)

@@ -215,8 +215,10 @@ static void describe(struct query_job *j)
 
 static int run(struct query_job *j, struct gn_error *e)
 {
-	int rc = gn_table_open(&j->table, j->options->table, e);
+	int rc = tool_can_write(j->options->far.json, e);
 
+	if (!rc)
+		rc = gn_table_open(&j->table, j->options->table, e);
 	if (!rc && !j->options->trust)
 		rc = gn_table_check(&j->table, &j->progress, e);
 	if (!rc)

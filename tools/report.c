@@ -13,6 +13,11 @@ bool tool_to_stdout(const char *json)
 	return json && !strcmp(json, "-");
 }
 
+int tool_can_write(const char *path, struct gn_error *e)
+{
+	return !path || tool_to_stdout(path) ? 0 : gn_graph_file_writable(path, e);
+}
+
 json_t *tool_json_machine(const struct simt_info *info)
 {
 	return json_pack("{s:s, s:i, s:i}", "name", info->name, "processors", (int)info->processors,
@@ -121,8 +126,7 @@ int tool_files_check(const struct tool_files *f, struct gn_error *e)
 	int rc = 0;
 
 	for (unsigned k = 0; k < TOOL_FORMS && !rc; k++)
-		if (f->path[k] && !tool_to_stdout(f->path[k]))
-			rc = gn_graph_file_writable(f->path[k], e);
+		rc = tool_can_write(f->path[k], e);
 	return rc;
 }
 

@@ -6,7 +6,6 @@
 #include <sim/overhead.h>
 #include <sim/trace.h>
 
-#include "graph/file.h"
 #include "sim.h"
 
 /* ---- simulating ---- */
@@ -289,11 +288,8 @@ static int check_files(const struct request *q, struct gn_error *e)
 {
 	int rc = 0;
 
-	for (int k = 0; !rc && k < FILES; k++) {
-		const char *path = file_of(q, k).path;
-
-		rc = path && !tool_to_stdout(path) ? gn_graph_file_writable(path, e) : 0;
-	}
+	for (int k = 0; !rc && k < FILES; k++)
+		rc = tool_can_write(file_of(q, k).path, e);
 	return rc;
 }
 

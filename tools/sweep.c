@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/file.h"
 #include "tool.h"
 
 enum { OPT_PRESSURE = 256, OPT_BASELINE, OPT_REPEAT, OPT_VERIFY, OPT_JSON, OPT_SVG };
@@ -234,9 +233,9 @@ static int finish(const struct sweep *s, struct gn_error *e)
 
 static int check_files(const struct sweep_request *q, struct gn_error *e)
 {
-	int rc = q->json && !tool_to_stdout(q->json) ? gn_graph_file_writable(q->json, e) : 0;
+	const int rc = tool_can_write(q->json, e);
 
-	return !rc && q->svg ? gn_graph_file_writable(q->svg, e) : rc;
+	return rc ? rc : tool_can_write(q->svg, e);
 }
 
 static int run_sweep(struct sweep *s)

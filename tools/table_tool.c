@@ -26,7 +26,13 @@ static void name_bad_rows(const char *path, const struct gn_import_report *r)
 		        (unsigned long long)(r->bad - r->kept_count));
 }
 
-static void print_column(const struct gn_column *c)
+/* A column that one field made text. */
+static bool is_of_numbers_but_for_few(const struct gn_column *c, const struct gn_import_fields *f)
+{
+	return c->type == GN_COLUMN_STRING && f->others && f->numbers >= f->others;
+}
+
+static void print_column(const struct gn_column *c, const struct gn_import_fields *f, const char *unit)
 {
 	const char *type = c->type == GN_COLUMN_NONE                   ? "left out"
 	                   : c->type == GN_COLUMN_DECIMAL && !c->scale ? "i64"
@@ -35,6 +41,11 @@ static void print_column(const struct gn_column *c)
 	printf("  %-24s %s", c->name, type);
 	if (c->scale)
 		printf("(%u)", c->scale);
+	if (is_of_numbers_but_for_few(c, f))
+		printf(" (\"%s\" in %s %llu is no number; %llu of %llu fields are: --types %s=f64 reads them "
+		       "so)",
+		       f->first, unit, (unsigned long long)f->line, (unsigned long long)f->numbers,
+		       (unsigned long long)(f->numbers + f->others), c->name);
 	putchar('\n');
 }
 
@@ -43,7 +54,7 @@ static void print_columns(const char *path, const struct gn_import_report *r, do
 	printf("%s: %llu rows, %llu bad rows left out, %.2f s\n", path, (unsigned long long)r->rows,
 	       (unsigned long long)r->bad, seconds);
 	for (uint32_t k = 0; k < r->column_count; k++)
-		print_column(&r->columns[k]);
+		print_column(&r->columns[k], &r->fields[k], r->unit);
 }
 
 int tool_convert_table(const char *from, const char *to, const struct gn_import_options *options)

@@ -146,6 +146,12 @@ void tool_graph_report(const char *path, const struct gn_graph *g, double second
 /* tool_to_stdout - is this file of --json standard output? Then no table is printed. NULL is no file. */
 bool tool_to_stdout(const char *json);
 
+/*
+ * tool_can_write - could a file be written under this name? Asked before long work, whose result would be
+ * lost. Nothing that stays is created. NULL and standard output (-) can.
+ */
+int tool_can_write(const char *path, struct gn_error *e);
+
 /* tool_json_machine - name, processors and warp_width, as every report has them. */
 json_t *tool_json_machine(const struct simt_info *info);
 

@@ -63,13 +63,14 @@ static int allocate(struct importing *i)
 	const uint32_t n = i->source.row->fields;
 
 	i->report->columns = (struct gn_column *)calloc(n, sizeof *i->report->columns);
+	i->report->fields = (struct gn_import_fields *)calloc(n, sizeof *i->report->fields);
 	i->seen = (struct gn_seen *)calloc(n, sizeof *i->seen);
 	i->given = (unsigned char *)calloc(n, sizeof *i->given);
 	i->kept = (struct gn_column *)calloc(n, sizeof *i->kept);
 	i->cells = (struct gn_cell *)calloc(n, sizeof *i->cells);
 	i->shape.columns = i->report->columns;
 	i->report->column_count = n;
-	return i->report->columns && i->seen && i->given && i->kept && i->cells
+	return i->report->columns && i->report->fields && i->seen && i->given && i->kept && i->cells
 	           ? 0
 	           : gn_error_set(i->e, -GN_ENOMEM, "%s: out of memory for %u columns", i->from, n);
 }
@@ -166,7 +167,7 @@ static const char *field_fault(const struct gn_column *c, const struct gn_field 
 static int is_row(const struct importing *i, char why[GN_IMPORT_TEXT])
 {
 	const struct gn_record *row = i->source.row;
-	char text[41];
+	char text[GN_IMPORT_WORD];
 
 	if (row->fault || row->fields != i->report->column_count) {
 		snprintf(why, GN_IMPORT_TEXT, "the row has %u fields, the header has %u", row->fields,
@@ -199,6 +200,20 @@ static void note_bad(struct importing *i, const char *why)
 	snprintf(r->kept[r->kept_count++].why, GN_IMPORT_TEXT, "%s", why);
 }
 
+/* A field of a column whose type is found out. */
+static void look_at_field(struct importing *i, uint32_t k)
+{
+	struct gn_import_fields *f = &i->report->fields[k];
+	const struct gn_field *field = &i->source.row->field[k];
+
+	if (gn__seen_add(&i->seen[k], field->text, field->length)) {
+		f->numbers++;
+	} else if (!f->others++) {
+		f->line = i->source.row->line;
+		quote(f->first, sizeof f->first, field);
+	}
+}
+
 /* The first time: count, and look at what has no type yet. */
 static int look_at(struct importing *i)
 {
@@ -211,8 +226,7 @@ static int look_at(struct importing *i)
 	i->report->rows++;
 	for (uint32_t k = 0; k < i->source.row->fields; k++)
 		if (!i->given[k] && i->source.row->field[k].length)
-			gn__seen_add(&i->seen[k], i->source.row->field[k].text,
-			             i->source.row->field[k].length);
+			look_at_field(i, k);
 	return 0;
 }
 
@@ -366,5 +380,6 @@ int gn_table_import(const char *from, const char *to, const struct gn_import_opt
 void gn_import_report_free(struct gn_import_report *report)
 {
 	free(report->columns);
+	free(report->fields);
 	memset(report, 0, sizeof *report);
 }

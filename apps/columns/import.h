@@ -8,7 +8,7 @@
 
 #include "file.h"
 
-enum { GN_IMPORT_KEPT = 20, GN_IMPORT_TEXT = 200 };
+enum { GN_IMPORT_KEPT = 20, GN_IMPORT_TEXT = 200, GN_IMPORT_WORD = 41 };
 
 /* What kind of table a file is, by the end of its name. */
 enum gn_table_source {
@@ -33,6 +33,13 @@ struct gn_bad_row {
 	char why[GN_IMPORT_TEXT];
 };
 
+/* The fields of a column whose type is found out; those without text do not count. */
+struct gn_import_fields {
+	uint64_t numbers, others;
+	uint64_t line; /* of the first that is no number, with others > 0 */
+	char first[GN_IMPORT_WORD];
+};
+
 struct gn_import_report {
 	uint64_t rows; /* written */
 	uint64_t bad;  /* rows that were not */
@@ -41,6 +48,7 @@ struct gn_import_report {
 	const char *unit;    /* of their places: "line" or "row" */
 	uint32_t column_count;
 	struct gn_column *columns; /* name, type and scale of each, GN_COLUMN_NONE: it was left out; owned */
+	struct gn_import_fields *fields; /* of each column; owned */
 };
 
 /*

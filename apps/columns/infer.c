@@ -6,24 +6,23 @@
 
 #include "values.h"
 
-void gn__seen_add(struct gn_seen *seen, const char *text, size_t length)
+int gn__seen_add(struct gn_seen *seen, const char *text, size_t length)
 {
 	struct gn_number n;
 	union gn_value value;
 
 	seen->any = 1;
-	if (seen->text)
-		return;
 	/* what no double holds is kept as text */
 	if (!gn_number_read(text, length, &n) || gn_value_read(GN_COLUMN_F64, 0, text, length, &value)) {
 		seen->text = 1;
-		return;
+		return 0;
 	}
 	seen->exponent |= n.has_exponent;
 	seen->point |= n.has_point;
 	seen->beyond_i32 |= !n.fits || n.value <= GN_MISSING_I32 || n.value > INT32_MAX;
 	seen->whole = n.whole > seen->whole ? n.whole : seen->whole;
 	seen->fraction = n.fraction > seen->fraction ? n.fraction : seen->fraction;
+	return 1;
 }
 
 void gn__seen_type(const struct gn_seen *seen, struct gn_column *c)

@@ -18,7 +18,8 @@ struct gn_seen {
 	uint32_t fraction; /* the most digits behind it */
 };
 
-void gn__seen_add(struct gn_seen *seen, const char *text, size_t length);
+/* Returns 1 if the field is a number that a column of numbers can hold. */
+int gn__seen_add(struct gn_seen *seen, const char *text, size_t length);
 
 /* The first type that holds all: i32, decimal, f64, string. */
 void gn__seen_type(const struct gn_seen *seen, struct gn_column *c);

@@ -49,8 +49,9 @@ static int check_type(const struct gn_expression *x, enum gn_aggregate what, str
 		return 0;
 	if (what == GN_WANT_COUNT && x->node[x->root].kind != GN_NODE_TEXT)
 		return 0;
-	return gn_error_set(e, -GN_EINVAL, "%s: \"%.200s\" is no number; only count takes others", x->what,
-	                    x->text);
+	return gn_error_set(e, -GN_EINVAL,
+	                    "%s: \"%.200s\" is %s, which is no number; only count takes others", x->what,
+	                    x->text, type_of(x) == GN_TYPE_TEXT ? "text" : "a condition");
 }
 
 static const char *name_of(enum gn_aggregate what)

@@ -77,3 +77,9 @@ refuses_cut kron.gng
 printf '0 1\nhello\n' >words.el
 refuses 1 'words.el.*line 2' words.el
 [ ! -e out.svg ]
+# Before the work, while nothing is written yet.
+refuses 1 'nofolder/r.json: creating the file failed' kron.gng --json nofolder/r.json
+refuses 1 'nofolder/r.svg: creating the file failed' kron.gng --svg nofolder/r.svg
+# A disk that is full at the end: what was found is printed all the same.
+! "$grapnel" cc kron.gng --json /dev/full >said 2>err || fail 'a full disk was not noticed'
+grep -q '^  components ' said && grep -q 'No space left' err

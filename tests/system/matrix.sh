@@ -104,6 +104,7 @@ refuses 2 'mode best' mvt --rows 4 --columns 4 --mode best
 refuses 2 'direct needs --store host' mvt --rows 4 --columns 4 --store file --mode direct
 refuses 1 'mvt: .*missing.bin' mvt missing.bin --rows 4 --columns 4
 refuses 1 'ones.bin: has 4800 bytes, but a matrix of this size has 4920' mvt ones.bin --rows 41 --columns 30
+refuses 1 'nofolder/r.json: creating the file failed' mvt --rows 4 --columns 4 --json nofolder/r.json
 refuses 1 'nosuch' mvt --rows 4 --columns 4 --machine nosuch
 refuses 1 'larger cache, or two passes' atax --rows 40 --columns 9000 --cache 64K --passes 1
 refuses 1 'there is none; take two passes' atax --rows 40 --columns 30 --mode direct --passes 1

@@ -59,6 +59,7 @@ ask="query taxis.gnt --json kept.json"
 # shellcheck disable=SC2086
 {
   refuses 2 'no table given' query
+  refuses 1 'nofolder/r.json: creating the file failed' query taxis.gnt --sum total --json nofolder/r.json
   refuses 2 'too many arguments' $ask again.gnt
   refuses 2 'direct needs --store host' $ask --store file --mode direct
   refuses 2 'mode best' $ask --mode best
@@ -106,6 +107,11 @@ cmp small.gnt packed.gnt
 refuses 1 'garbage.csv.gz: reading fails behind line [0-9]+' convert garbage.csv.gz kept.gnt
 head -c 30 packed.csv.gz >cut.csv.gz
 refuses 1 'cut.csv.gz: reading fails behind line [0-9]+' convert cut.csv.gz kept.gnt
+# One field that is no number makes a column one of strings, and is named where most are numbers.
+printf 'id,name,total\n1,ann,1.5\n2,bob,x\n3,cid,2.5\n' >one.csv
+"$grapnel" convert one.csv one.gnt >said
+grep -qE '^  total +string \("x" in line 3 is no number; 2 of 3 fields are' said && grep -qE '^  name +string$' said
+refuses 1 'sum: "total" is text' query one.gnt --sum total
 "$grapnel" convert bad.csv bad.gnt --skip-bad-rows >said 2>err
 grep -q '2 rows, 1 bad rows left out' said && grep -q 'line 3' err
 [ ! -e out.gng ]

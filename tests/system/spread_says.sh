@@ -59,6 +59,7 @@ for tool in pagerank sssp color; do
   refuses 2 'GRAPH' "$tool" --nodes 2
   refuses 2 'one GRAPH' "$tool" path.el star.el --nodes 2
   refuses 1 'missing.el' "$tool" missing.el --nodes 2
+  refuses 1 'nofolder/r.json: creating the file failed' "$tool" path.el --nodes 2 --json nofolder/r.json
   refuses 2 'nodes' "$tool" path.el --nodes 0
   refuses 2 'nodes' "$tool" path.el --nodes=
   refuses 2 'warp' "$tool" path.el --nodes 2 --warp-width 3
