@@ -51,7 +51,8 @@ static void fill(struct gn_store *store)
 
 	for (uint32_t i = 0; numbers && i < COUNT; i++)
 		numbers[i] = i;
-	must(numbers ? gn_store_write_host(store, 0, numbers, COUNT * sizeof *numbers, &error) : -GN_ENOMEM);
+	must(numbers ? gn_store_write_host(store, 0, numbers, COUNT * sizeof *numbers, &error)
+	             : gn_error_set(&error, -GN_ENOMEM, "no memory for the numbers"));
 	free(numbers);
 }
 
@@ -74,7 +75,8 @@ int main(int argc, char **argv)
 
 	/* did the kernel end well, and every read succeed? */
 	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error));
-	must(simt_move(numbers.machine, &total, args.sum, sizeof total));
+	if (simt_move(numbers.machine, &total, args.sum, sizeof total))
+		must(gn_error_set(&error, -GN_EIO, "%s", simt_message(numbers.machine)));
 	printf("%d numbers, sum %llu\n", COUNT, (unsigned long long)total);
 
 	simt_free(numbers.machine, args.sum);

@@ -41,6 +41,13 @@ static void must(int code)
 	exit(1);
 }
 
+/* Calls of a machine that take no error: simt_message says what failed. */
+static void must_on(const struct simt_machine *machine, int code)
+{
+	if (code)
+		must(gn_error_set(&error, code, "%s", simt_message(machine)));
+}
+
 static void fill(struct gn_store *store)
 {
 	for (uint32_t i = 0; i < ROWS * ROW; i++)
@@ -51,7 +58,7 @@ static uint32_t first_of(const struct gn_data *table, const struct gn_batch *bat
 {
 	uint32_t number = 0;
 
-	must(simt_move(table->machine, &number, batch->rows, sizeof number));
+	must_on(table->machine, simt_move(table->machine, &number, batch->rows, sizeof number));
 	return number;
 }
 
@@ -65,12 +72,12 @@ static void run(struct gn_gather *gather, struct gn_data *table, const struct gn
 	struct simt_grid grid = {4, 64, 0};
 
 	must(gn_gather_rows(gather, &table->array, batch, &error));
-	must(simt_wait(table->machine));
+	must_on(table->machine, simt_wait(table->machine));
 	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(table, batch));
 	must(gn_launch(table, &add_one_kernel, grid, &add, &error));
 	must(gn_scatter_rows(gather, &table->array, batch, &error));
 	must(gn_gather_rows(gather, &table->array, batch, &error));
-	must(simt_wait(table->machine));
+	must_on(table->machine, simt_wait(table->machine));
 	must(gn_array_failure(&table->array, &error));
 	printf("scattered: the first number of row 77 is now %u\n", first_of(table, batch));
 }

@@ -93,7 +93,8 @@ static void walk_with(const char *machine, uint32_t ahead)
 	options.element_bytes = sizeof(uint64_t);
 	options.cache.bytes = 1 << 20;
 	options.cache.page_bytes = PAGE;
-	must(content ? gn_open(&words, "memq:8M", &options, &error) : -GN_ENOMEM);
+	must(content ? gn_open(&words, "memq:8M", &options, &error)
+	             : gn_error_set(&error, -GN_ENOMEM, "no memory for the words"));
 	for (uint64_t k = 0; k < (uint64_t)PAGES * WORDS; k++)
 		content[k] = k * 3;
 	must(gn_store_write_host(words.store, 0, content, (size_t)PAGES * PAGE, &error));

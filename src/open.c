@@ -126,7 +126,7 @@ int gn_open(struct gn_data *d, const char *uri, const struct gn_options *o, stru
 
 static int not_open(struct gn_error *e, const char *what)
 {
-	return gn_error_set(e, -GN_EINVAL, "%s: the data is not open", what);
+	return gn_error_set(e, -GN_EINVAL, "%s: the data is not open; call gn_open first", what);
 }
 
 int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid,
