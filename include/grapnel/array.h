@@ -309,9 +309,9 @@ SIMT_FN int gn_page_begin(const struct gn_array *a, uint32_t mask, uint64_t inde
  * where gn_page_begin does.
  * @page  receives the elements if the result is 0; end with gn_array_release over the same mask
  * Returns to all lanes -GN_EAGAIN (ask again); 0; or an error as gn_array_acquire. -GN_ENOBUFS: every frame
- * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: this fetch failed, or that of another
- * thread for which the ticket waited. Every result but -GN_EAGAIN ends the ticket. The array keeps failures
- * other than -GN_ENOBUFS.
+ * that the page could take is pinned or dirty. -GN_EIO, -GN_ETIMEDOUT: this fetch failed, or the fetch of
+ * another thread that the ticket waited for. Every result but -GN_EAGAIN ends the ticket. The array keeps
+ * failures other than -GN_ENOBUFS.
  */
 SIMT_FN int gn_page_ready(const struct gn_array *a, uint32_t mask, struct gn_page_ticket *ticket,
                           struct gn_page *page);

@@ -77,7 +77,7 @@ struct gn_auto;
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
                  const struct gn_auto_options *options, struct gn_error *error);
 
-/* gn_auto_close - give everything back; NULL is nothing. Does NOT flush. Host, no kernel running. */
+/* gn_auto_close - give everything back; NULL does nothing. Does NOT flush. Host, no kernel running. */
 void gn_auto_close(struct gn_auto *choice);
 
 /* gn_auto_array - the array for the next launch. Host. Valid until the next gn_auto_adapt. */

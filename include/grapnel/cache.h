@@ -10,8 +10,8 @@
  *   3. A dirty frame's bytes reach the store before the frame is reused. If the write fails, the frame keeps
  *      them, and the failure is reported. After gn_cache_flush returned 0, every write before it that did not
  *      fail is in the store. gn_array_failure reports writes that failed, for example on a read-only store.
- *   4. Threads make progress with any number of pins. If no frame is free, an access to one element goes
- *      around the cache, and an acquire returns -GN_ENOBUFS.
+ *   4. Threads make progress with any number of pins. If no frame is free, an access to one element
+ *      bypasses the cache, and an acquire returns -GN_ENOBUFS.
  *   5. Metadata is at most 2 % of the cache plus options.budget_bytes, whatever the size of the data.
  *   6. A failed fetch gives the waiting threads an error; the next access tries again.
  *
@@ -87,11 +87,11 @@ struct gn_cache;
  * @cache    receives it; owned, gn_cache_destroy before its stores are closed
  * @stores, @count  1 to GN_CACHE_STORES; borrowed until destroy
  * A page must be a multiple of each store's block, and fit into one transfer of it. Host. Returns 0,
- * -GN_EINVAL (the message names the option; also: a cache smaller than one set, or a table that was asked for
- * and is larger than the budget), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table can
- * number, or the cache has 2^28 frames or more: take larger pages), -GN_ENODEV (the library was not built for
- * this GPU), -GN_ENOTSUP (a store of another machine; options.peers names a GPU that does not exist, or that
- * the machine does not reach).
+ * -GN_EINVAL (an option is not valid; the cache is smaller than one set; or the requested table is larger
+ * than the budget: the message says which), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table
+ * can number, or the cache has 2^28 frames or more: take larger pages), -GN_ENODEV (the library was not built
+ * for this GPU), -GN_ENOTSUP (a store of another machine; options.peers names a GPU that does not exist, or
+ * that the machine does not reach).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
                     unsigned count, const struct gn_cache_options *options, struct gn_error *error);

@@ -20,7 +20,7 @@
  *   gn_gather_grid(&g_view, &array, &batch, shared)         in a kernel: all its blocks, which run at once
  *   gn_gather_block(&array, &batch, shared)                 in a kernel: one block, for thousands of rows
  *
- * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. For all of them:
+ * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. All forms have these properties:
  *
  *   rows      row k of the batch is the elements from index[k] * elements on. A gather copies them to
  *             rows[k], a scatter copies rows[k] to them. If a row number is past the end, the array keeps
@@ -36,10 +36,11 @@
  *             the cache. A scatter pins pages for writing, and so fetches absent ones.
  *   peers     from a peer: store, in direct mode, gn_gather_rows and gn_gather_rows_on do not sort. The GPUs
  *             that have the data gather rows of up to 32 bytes (8, if several GPUs have the data), if index
- *             and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Such rows arrive
- *             packed; a load would move 32 bytes for each. The first such batch for each GPU opens that GPU,
- *             and must not be in a capture. If such a GPU fails at work, the next batch reports it. On cpu
- *             such a batch waits for the earlier launches of the stream, and for its own end.
+ *             and rows are memory of the workspace's own GPU by cudaMalloc, or pinned. Of such rows only
+ *             their bytes cross the link; a load would move 32 bytes for each. The first such batch for each
+ *             GPU opens that GPU, and must not be in a capture. If such a GPU fails at work, the next batch
+ *             reports it. On cpu such a batch waits for the earlier launches of the stream, and for its own
+ *             end.
  *   order     a batch counts as one scalar read or write for each element, by threads of the same kernel, in
  *             no fixed order. If another thread writes an element meanwhile, a gather has the old or the new
  *             value. This holds for elements of up to 8 bytes.
@@ -286,7 +287,7 @@ struct gn_gather;
 int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, uint64_t most,
                      struct gn_error *error);
 
-/* gn_gather_destroy - free the memory; NULL is nothing. Host, no kernel running that uses it. */
+/* gn_gather_destroy - free the memory; NULL does nothing. Host, no kernel running that uses it. */
 void gn_gather_destroy(struct gn_gather *gather);
 
 /* gn_gather_view_of - the workspace for gn_gather_grid. A value, valid until destroy. Host. */
@@ -299,8 +300,8 @@ struct gn_gather_view gn_gather_view_of(const struct gn_gather *gather);
  * Launches kernels after all work that is already on the machine's own stream, and does NOT wait. It
  * allocates no memory. Batches of one workspace on one stream follow one another, so the next may be
  * launched at once. Host. Returns 0 (launched), -GN_EINVAL (elements, alignment of rows), -GN_EFBIG (more
- * rows than the workspace has memory for; or the numbers of the array's rows and of the batch's rows need
- * more than 63 bits together: take smaller batches), or the code of simt_launch.
+ * rows than the workspace has memory for; or log2 of the array's rows and log2 of the batch's rows are more
+ * than 63 together: take smaller batches), or the code of simt_launch.
  */
 int gn_gather_rows(struct gn_gather *gather, const struct gn_array *array, const struct gn_batch *batch,
                    struct gn_error *error);

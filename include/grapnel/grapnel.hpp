@@ -16,15 +16,15 @@
 // (detail/array/recent.h). It is trivially copyable and belongs into a kernel's arguments; each thread then
 // reads through a copy of its own, as above.
 //
-//   const   is honest: a const array gives values, each by a look-up of its own, so reading changes nothing
-//           and can never make a page dirty. A non-const one gives a gn::element, which reads through the
+//   const   a const array returns values. Each read looks its page up, so it changes nothing and can never
+//           make a page dirty. A non-const one gives a gn::element, which reads through the
 //           cursor when it is used as a T and writes when it is assigned to. (`auto e = x[i]` is therefore
 //           the element, not its value.)
 //   copies  of a view may go anywhere with what it remembers: each read checks whether that is still so.
 //           Threads that read through one view at once race for its cursor; a const one may be shared.
 //   writes  go to the page itself: the next read of the same thread sees them, through whatever view.
-//   ends    take nothing: the cursor holds no page, and where the cache counts, every hit is counted when it
-//           happens.
+//   ends    nothing has to be done when a view ends: its cursor pins no page, and where the cache counts,
+//           every hit is counted when it happens.
 //
 // In a kernel that only reads through a view, its registers are those of a loop with gn_cursor_read_T; one
 // that writes through it keeps it in the thread's memory. Failures are kept in the array, as for gn_read_u32

@@ -131,7 +131,7 @@ struct gn_net_statistics {
 	uint64_t passed;                /* messages of others that were sorted here and sent on (columns) */
 	uint64_t packets, packet_bytes; /* sent */
 	uint64_t message_bytes;         /* of the messages in them */
-	/* why packets were sent: full; old; another node waits for a message in them, or a quiet does */
+	/* why packets were sent: full; old; another node or a gn_net_quiet waits for a message in them */
 	uint64_t full, aged, urgent;
 	uint64_t size[17];          /* packets of 2^k to 2^(k+1) - 1 bytes */
 	uint64_t stalls;            /* times that messages had to wait for a buffer */
@@ -144,8 +144,8 @@ struct gn_net_statistics {
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
  *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too
- * Host. Returns when all nodes of this process have ended: 0; or a code of `node` that is not 0, if possible
- * of the node that failed first rather than of one whose waits ended for it (error has the network's
+ * Host. Returns when all nodes of this process have ended: 0; or a code of `node` that is not 0: that
+ * of the node that failed first, where it is known (error has the network's
  * message); or -GN_EINVAL (an option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such
  * transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not
  * end, in time), -GN_EIO (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an

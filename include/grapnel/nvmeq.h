@@ -174,8 +174,8 @@ SIMT_FN int gn_nvmeq_write_hazard(const struct gn_nvmeq *q, uint64_t lba, uint32
 	if (simt_likely(!simt_load_acquire_dev_u32(&q->state->abandoned_writes)))
 		return 0;
 	/*
-	 * Those who gave up poll no longer; if nobody else does, the completion that ends the hazard waits
-	 * here.
+	 * A thread that abandoned its command no longer polls. If no other thread polls, the completion that
+	 * ends the hazard is still in the queue.
 	 */
 	gn__nvmeq_drain(q);
 	for (uint32_t k = 0; k < q->depth; k++)

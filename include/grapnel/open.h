@@ -110,9 +110,9 @@ int gn_flush(struct gn_data *data, struct gn_error *error);
 int gn_close(struct gn_data *data, struct gn_error *error);
 
 /*
- * gn_discard - wait for the machine's own stream, and give everything back without a flush. A change that was
- * not flushed is in the store if its page has left the cache; otherwise it is lost. In direct mode all
- * changes are in the store. Kernels on other streams must have ended. Host. Returns 0, or -GN_EBUSY as
+ * gn_discard - wait for the machine's own stream, and give everything back without a flush. Changes that were
+ * not flushed are lost, except those of pages that were evicted before. In direct mode all changes are in the
+ * store. Kernels on other streams must have ended. Host. Returns 0, or -GN_EBUSY as
  * gn_close.
  */
 int gn_discard(struct gn_data *data, struct gn_error *error);

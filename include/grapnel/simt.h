@@ -133,8 +133,8 @@ SIMT_FN void simt_warp_sync(uint32_t mask);
  * @to, @from  16-byte aligned, not overlapping; device memory, or host memory that the device reaches
  * @bytes      a multiple of 16
  * Earlier accesses of the lanes are ordered before the copy, and after it every lane of mask sees the copied
- * bytes. For other threads publish them with a release. The copy reads the source past caches that could be
- * stale (a controller may have written it), so an acquire before the call suffices.
+ * bytes. For other threads publish them with a release. The copy bypasses caches that may be stale
+ * (a controller may have written the source), so an acquire before the call suffices.
  */
 SIMT_FN void simt_copy(uint32_t mask, void *to, const void *from, size_t bytes);
 
@@ -175,7 +175,7 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
  *   acq_rel  an order: both
  *   dev      a scope: seen by every thread of the same machine
  *   sys      a scope: seen by the host, other devices and controllers too
- *   any      a scope: as dev, of a word that may also lie in a block's shared memory
+ *   any      a scope: as dev; the word may also lie in a block's shared memory
  *
  * The cpu machine has one scope. Addresses are naturally aligned. On cuda atomics of scope dev and sys take
  * global memory only (of a device or the host). Sources: C11 section 7.17; PTX ISA, "Memory Consistency

@@ -35,8 +35,8 @@
  *             gn_slots_clear. A kernel may change the bytes of a slot that is held. If gn_slots_mark
  *             named the slot, they are written to the store before the slot is given away, or by
  *             gn_slots_flush; otherwise they are lost when it is given away. If the write fails, the
- *             item stays in its slot, marked, the code is kept, and the key that would have got the
- *             slot gets -1.
+ *             item stays in its slot, marked, the code is kept, and the new key gets -1 instead of
+ *             that slot.
  *
  * Sources: A. J. Smith, "Sequentiality and prefetching in database systems" (1978), for the lives of the
  * clock (there GCLOCK); N. Bronson and X. Shi, "Open-sourcing F14" (2019), for the counts in the map from key
@@ -108,7 +108,7 @@ struct gn_slots;
 int gn_slots_create(struct gn_slots **slots, struct simt_machine *machine, struct gn_store *store,
                     const struct gn_slots_options *options, struct gn_error *error);
 
-/* gn_slots_destroy - free them; NULL is nothing. Does not flush. Host, no kernel running that uses them. */
+/* gn_slots_destroy - free them; NULL does nothing. Does not flush. Host, no kernel running that uses them. */
 void gn_slots_destroy(struct gn_slots *slots);
 
 /* The memory and the sizes of slots. */

@@ -22,7 +22,7 @@
  * largest transfer, up to 2M, rounded up to a power of two of 4K or more; it must hold a page of the cache;
  * the default is 64K). For file: `direct=0|1` (O_DIRECT; by default it is used if the file system allows it)
  * and `io=uring|threads` (by default io_uring if it is permitted). In a path write `%3F` for `?` and `%25`
- * for a percent sign. Text that is a size is not a path: write `host:./8G` for a file named 8G.
+ * for a percent sign. `host:8G` is a size: for a file named 8G write `host:./8G`.
  *
  * For nvme: `ns=N` (the namespace; 1 by default), `ro`, `queues=N`, `depth=N`, `timeout=MS`, `transfer=SIZE`.
  * If the controller supports less, fewer queues and smaller depths and transfers are used. Linux must have
@@ -34,9 +34,9 @@
  * timed out may still land, writes of the same blocks are refused: -GN_EBUSY.
  *
  * On a GPU the host neither aborts nor completes the commands of kernels: they end at their deadlines. If
- * such a command never completes, its slot is not used again until the store is closed. Kernels do not see
- * that a write of the host timed out, nor does the host see it of theirs: then close the store before you
- * write these blocks from the other side.
+ * such a command never completes, its slot is not used again until the store is closed. The host and the
+ * kernels do not see each other's time-outs: after a write has timed out on one side, close the store before
+ * you write these blocks from the other side.
  *
  * For rdma: `ro`, `queues=N`, `depth=N`, `timeout=MS`, `threads=N`, `transfer=SIZE`, and `flush=MS`, the most
  * that a server may take for a flush (10 minutes by default). Each queue pair has a connection of its own.
@@ -51,8 +51,8 @@
  * second on the second, and so on in turn. Kernels load and store through NVLink. The machine's own
  * GPU may be one of them. Each GPU named and the machine's must reach each other, with atomics (`nvidia-smi
  * topo -p2p rwna`). gn_gather_rows of small rows in direct mode runs on the GPUs that have the rows
- * (gather.h). On the cpu machine the memory is the host's, and the numbers have no effect. docs/peer.md has
- * more.
+ * (gather.h). On the cpu machine the memory is the host's, and the numbers of GPUs are ignored. docs/peer.md
+ * has more.
  *
  * For host: `memory=KIND` says which memory has the bytes. Kernels load from each kind in the same way.
  *
@@ -181,7 +181,7 @@ struct gn_store_health {
 	 */
 	uint64_t turn;
 	uint64_t at; /* how far the copying is: 2 w before window w, 2 w + 1 in it; in the low bits */
-	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* of a failure while in use */
+	struct gn_store_status why[GN_STORE_MOST_MEMBERS]; /* the failure that put member k out of use */
 	/*
 	 * A bit for each region of 1 << region_log2 bytes, for `grapnel store rebuild`; NULL without a state.
 	 * written: a write there has begun. missed: a member lacks a write there.
@@ -250,7 +250,7 @@ int gn_store_open(struct gn_store **store, struct simt_machine *machine, const c
                   const struct gn_store_options *options, struct gn_error *error);
 
 /*
- * gn_store_close - stop controllers, unregister, unmap, close; NULL is nothing. Kernels that use the store
+ * gn_store_close - stop controllers, unregister, unmap, close; NULL does nothing. Kernels that use the store
  * must have ended. Waits for transfers that are being executed, also of abandoned commands. Bytes that were
  * written are in the store.
  */
@@ -310,11 +310,10 @@ struct gn_store_statistics {
 	uint64_t failed;      /* commands that ended in an error */
 	uint64_t members_out; /* of a replica or tier: members that are out of use, or could not be opened */
 	/* Of nvme:, and of stripes and replicas of them; of other stores 0. */
-	uint64_t retries; /* commands of the host that were sent again */
-	uint64_t read_timeouts,
-	    write_timeouts; /* commands that ended some ms after their deadline, or never */
-	uint64_t aborts;    /* Abort commands that were sent for them */
-	uint64_t resets;    /* of the controller */
+	uint64_t retries;                       /* commands of the host that were sent again */
+	uint64_t read_timeouts, write_timeouts; /* commands that had not ended some ms after their deadline */
+	uint64_t aborts;                        /* Abort commands that were sent for them */
+	uint64_t resets;                        /* of the controller */
 	/* Of the fast level of a tier. */
 	uint64_t hits, misses; /* transfers whose line was in it; transfers whose line was not */
 	uint64_t evictions;    /* lines that gave their place to another, also if its fetch then failed */
