@@ -20,8 +20,7 @@ static const struct argp_option options[] = {
     {"store", OPT_STORE, "URI", 0,
      "store that has the data, such as peer:1 or, for cache-bench, file:PATH (default host memory of --data "
      "bytes); peer: needs no size"},
-    {"cache", OPT_CACHE, "SIZE", 0,
-     "bytes of cache (default a part of the data: gather one tenth, cache-bench one eighth)"},
+    {"cache", OPT_CACHE, "SIZE", 0, "bytes of cache (default a part of the data)"},
     {"page", OPT_PAGE, "SIZE", 0,
      "bytes of a page, a power of two from 512 to 2M (default as tuned, else 4K; 'grapnel bench': the "
      "library's default)"},

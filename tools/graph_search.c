@@ -73,6 +73,8 @@ static int given_source(const struct graph_search_options *o, const struct graph
 	*source = o->source == UINT64_MAX ? 0 : (uint32_t)o->source;
 	if (*source < in->vertices)
 		return 0;
+	if (!in->vertices)
+		return gn_error_set(e, -GN_ERANGE, "%s has no vertex to begin at", o->graph.graph);
 	return gn_error_set(e, -GN_ERANGE,
 	                    "--source %u: %s has %llu vertices, numbered from 0; give a smaller number",
 	                    *source, o->graph.graph, (unsigned long long)in->vertices);

@@ -151,6 +151,8 @@ static int count_keys(struct request *q, struct gn_error *e)
 	q->count = q->bytes / q->key_bytes;
 	if (q->count && q->bytes % q->key_bytes == 0)
 		return 0;
+	if (!q->bytes)
+		return gn_error_set(e, -GN_EINVAL, "%s: is empty; give a file that holds keys", q->data);
 	return gn_error_set(e, -GN_EINVAL, "%s: has %llu bytes, which are no whole number of %s keys",
 	                    q->data, (unsigned long long)q->bytes, type_names[q->type]);
 }

@@ -67,7 +67,7 @@ refuses 2 'memory 0: give' --count 4 --memory 0
 refuses 2 'direct needs --store host' --count 4 --store file --mode direct
 refuses 2 'Too many arguments' --count 4 keys.bin
 refuses 1 '39999 bytes, .* u32 keys' --data ragged.bin
-refuses 1 'empty.bin: has 0 bytes' --data empty.bin
+refuses 1 'empty.bin: is empty; give' --data empty.bin
 refuses 1 'missing.bin: No such file' --data missing.bin
 refuses 1 'is not a file' --data .
 refuses 1 'that is too few: give 16384 bytes' --count 1000000 --memory 4K --page 512

@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <grapnel/grapnel.h>
@@ -442,6 +444,75 @@ static void close_loses_nothing(void **state)
 	assert_int_equal(gn_discard(&d, &e), 0);
 }
 
+SIMT_FN void fill_anew(const struct fill_args *a)
+{
+	for (uint64_t i = simt_global_thread(); i < a->count; i += simt_global_threads())
+		gn_write_u64(&a->array, i, 5 * i + 2);
+}
+SIMT_KERNEL(fill_anew, struct fill_args)
+
+/* A program of its own: it flushes what it wrote, writes all anew and is ended by a signal. */
+static void write_until(const char *uri, int ends)
+{
+	const struct simt_grid few = {2, 16, 0};
+	struct gn_options o = words();
+	struct fill_args a;
+	struct gn_error e;
+	struct gn_data d;
+
+	signal(ends, SIG_DFL);
+	o.cache.bytes = 16 << 10; /* a quarter of the file: most of what is written later is evicted */
+	if (gn_open(&d, uri, &o, &e) || fill_array(&d, 8192, few, NULL, &e) || gn_flush(&d, &e)) {
+		fprintf(stderr, "%s\n", e.text);
+		_exit(1);
+	}
+	a.array = d.array;
+	a.count = 8192;
+	a.threads = NULL;
+	if (gn_launch(&d, &fill_anew_kernel, few, &a, &e))
+		_exit(2);
+	kill(getpid(), ends);
+	for (;;)
+		pause();
+}
+
+/* Each word is that of the flush or the later one; none is torn or lost. */
+static void what_was_flushed_outlives_a_signal(void **state)
+{
+	static const int signals[] = {SIGKILL, SIGINT, SIGTERM};
+	const char *file = (const char *)*state;
+	char uri[256];
+
+#ifdef __SANITIZE_THREAD__
+	skip(); /* it allows no thread after a fork */
+#endif
+	for (unsigned k = 0; k < 3; k++) {
+		struct gn_options o = words();
+		struct gn_error e;
+		struct gn_data d;
+		pid_t child;
+		int status;
+
+		remove(file);
+		snprintf(uri, sizeof uri, "file:%s?create=64K", file);
+		child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			write_until(uri, signals[k]);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (!WIFSIGNALED(status))
+			fail_msg("the program ended with %d", WEXITSTATUS(status));
+		assert_int_equal(WTERMSIG(status), signals[k]);
+		assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+		for (uint64_t i = 0; i < 8192; i++) {
+			const uint64_t word = word_of(d.store, 8 * i);
+
+			assert_true(word == 3 * i + 1 || word == 5 * i + 2);
+		}
+		assert_int_equal(gn_close(&d, &e), 0);
+	}
+}
+
 static int make_name(void **state)
 {
 	char name[] = "open-XXXXXX";
@@ -479,6 +550,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(all_threads_hear_that_it_is_not_durable, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(close_loses_nothing, make_name, drop_name),
+	    cmocka_unit_test_setup_teardown(what_was_flushed_outlives_a_signal, make_name, drop_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
