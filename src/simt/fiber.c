@@ -103,7 +103,7 @@ static void begin(struct transfer came)
 
 #if SIMT_TSAN
 /*
- * To make and to end a handle of the sanitizer's takes some ten page faults, so ended ones are used again. A
+ * The sanitizer maps memory for each handle that it makes, so handles of ended contexts are used again. A
  * context that was abandoned leaves the frames of its functions on its handle, which has room for 65536.
  */
 enum { HANDLES_KEPT = 2048, USES_OF_A_HANDLE = 1000 };

@@ -36,8 +36,8 @@ struct simt__stacks {
 };
 
 /*
- * Slabs of machines that were closed, for those that are opened next: the guards are half of what a short
- * launch on a new machine takes. They are 2048 stacks at most, most of which have touched two pages.
+ * Slabs of machines that were closed, for those that are opened next: to map a slab and to protect a guard
+ * for each of its stacks takes longer than a short launch. At most 2048 stacks are kept.
  */
 enum { SLABS_KEPT = 64 };
 static struct {

@@ -100,8 +100,8 @@ static void expect_looks(const struct gn_graph *g, uint32_t every)
 }
 
 /*
- * Of a list either nothing is fetched or one edge in each of its first lines. Returns the lists of which
- * something is.
+ * A launch fetches either nothing of a list, or one edge in each of its first lines. Returns how many lists
+ * it fetched edges of.
  */
 static uint32_t expect_fetches(const struct gn_graph *g)
 {
@@ -119,7 +119,7 @@ static uint32_t expect_fetches(const struct gn_graph *g)
 	return lists;
 }
 
-/* Returns the lists of which lines were fetched together. */
+/* Returns how many lists the launch fetched edges of. */
 static uint32_t look_over(struct far_graph *f, const struct gn_graph *g, uint32_t every)
 {
 	struct gn_scanner s;

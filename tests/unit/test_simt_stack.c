@@ -49,7 +49,8 @@ static void handler_of_the_program(int number)
 	_exit(77);
 }
 
-/* A machine of its own runs the kernel with 1000 threads, of which each wants so many bytes. */
+/* Opens a machine and runs the kernel on it with 1000 threads. Each thread uses so many bytes of its stack.
+ */
 static void run_deep(uint32_t bytes)
 {
 	struct simt_options config = {"cpu", 1, 1, SIMT_FAIR, 0};
