@@ -188,7 +188,7 @@ static void a_store_may_end_inside_a_line(void **state)
 {
 	struct store_test *t = (struct store_test *)*state;
 	const size_t bytes = 20 * LINE + 777;
-	char uri[300];
+	char uri[400];
 
 	for (int slow = 0; slow < 2 - is_cuda(t); slow++) { /* a GPU does not write a mapped file */
 		make_file(t, bytes, 3);
