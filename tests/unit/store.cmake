@@ -43,6 +43,6 @@ endif()
 if(GN_CUDA) # with two GPUs one of them has the other's data, with one its own
   foreach(name store_peer store_tier store_replica store_resync store_resync_host)
     add_test(NAME device_${name} COMMAND test_${name})
-    set_tests_properties(device_${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT GN_TEST_MACHINE=cuda)
+    set_tests_properties(device_${name} PROPERTIES TIMEOUT ${gn_patience} SKIP_RETURN_CODE 77 LABELS device ENVIRONMENT GN_TEST_MACHINE=cuda)
   endforeach()
 endif()
