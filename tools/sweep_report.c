@@ -123,9 +123,10 @@ static json_t *times_json(const struct sweep *s, const struct sweep_point *p)
 	const struct scope_statistics *t = &p->statistics;
 	const bool any = p->runs;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "seconds", number(any ? t->median : NAN), "least",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "seconds", number(any ? t->median : NAN), "least",
 	                 number(any ? t->least : NAN), "most", number(any ? t->most : NAN), "slowdown",
-	                 number(any ? sweep_slowdown(s, t->median) : NAN), "samples", samples(p));
+	                 number(any ? sweep_slowdown(s, t->median) : NAN), "samples", samples(p),
+	                 "first_source_seconds", copy(p, "times", "first"));
 }
 
 static json_t *traffic_json(const struct sweep_point *p)
