@@ -199,8 +199,8 @@ static void paged(const char *path, enum work work, int scalar)
 	if (work == ADD)
 		bench_must(gn_flush(&data, &e), e.text);
 	seconds = scope_clock() - seconds;
-	bench_must_run(data.machine, simt_move(data.machine, &sum, args.sum, sizeof sum));
-	bench_must(gn_cache_describe(data.cache, &facts), "the cache cannot be described");
+	bench_must_run(simt_move(data.machine, &sum, args.sum, sizeof sum, &bench_error));
+	bench_must(gn_cache_describe(data.cache, &facts, &e), e.text);
 	bench_print(json_pack("{s:f, s:I, s:i, s:s}", "seconds", seconds, "sum", (json_int_t)sum,
 	                      "page_bytes", (int)facts.page_bytes, "path", gn_store_path(data.store)));
 	simt_free(data.machine, args.sum);

@@ -84,7 +84,7 @@ static void open_store(struct bench *b, const char *path, enum way way)
 	c.page_bytes = (uint32_t)bench_number("page", 0);
 	c.bytes = b->file.bytes / bench_number("share", 8);
 	bench_must(gn_cache_create(&b->cache, b->machine, &b->store, 1, &c, &error), error.text);
-	bench_must(gn_cache_describe(b->cache, &info), "the cache cannot be described");
+	bench_must(gn_cache_describe(b->cache, &info, &error), error.text);
 	b->page_bytes = info.page_bytes;
 	b->graph.pages = c.bytes < b->file.bytes ? info.frames : 0;
 }

@@ -54,7 +54,7 @@ static json_t *measure(uint64_t bytes, uint32_t page_bytes)
 	bench_must(gn_open(&data, uri, &options, &e), e.text);
 	args.array = data.array;
 	bench_must(gn_launch(&data, &read_far_kernel, one, &args, &e), e.text);
-	bench_must(gn_cache_describe(data.cache, &facts), "the cache cannot be described");
+	bench_must(gn_cache_describe(data.cache, &facts, &e), e.text);
 	bench_must(gn_close(&data, &e), e.text);
 	return json_pack("{s:I, s:i, s:s, s:I, s:I}", "data_bytes", (json_int_t)bytes, "page_bytes",
 	                 (int)page_bytes, "table", facts.table == GN_TABLE_DIRECT ? "direct" : "sets",

@@ -94,7 +94,7 @@ static struct sorted measure_sort(uint32_t nodes, uint32_t columns, uint64_t pac
 
 	memset(&a, 0, sizeof a);
 	a.net = gn_net_device(net);
-	a.table = (uint64_t *)gn_net_alloc(net, 8 * PART_WORDS);
+	a.table = (uint64_t *)gn_net_alloc(net, 8 * PART_WORDS, NULL);
 	a.part_mask = PART_WORDS - 1;
 	a.updates = CHUNK;
 	while (1u << a.part_log2 < PART_WORDS)
@@ -119,7 +119,7 @@ static double measure_look(void)
 {
 	enum { NODES = 1024, TIMES = 1000 };
 	struct gn_net *net = make_node(gn__sink_create(0, NODES, 0), 1, GN_PACKET_BYTES);
-	uint64_t *word = (uint64_t *)gn_net_alloc(net, 64);
+	uint64_t *word = (uint64_t *)gn_net_alloc(net, 64, NULL);
 	double least = 1e30;
 
 	for (uint32_t to = 1; to < NODES; to++)
@@ -250,7 +250,7 @@ static struct ends measure_ends(uint32_t nodes, uint32_t columns, uint32_t messa
 	uint32_t sequence = 0;
 	uint64_t random = 1;
 
-	bench_must(!gn_net_alloc(net, 8 * PART_WORDS) || !scratch, "no memory");
+	bench_must(!gn_net_alloc(net, 8 * PART_WORDS, NULL) || !scratch, "no memory");
 	pass(net, f, messages, compressed ? scratch : NULL, &sequence, &random);
 	for (uint32_t k = 0; k < PASSES; k++) {
 		const struct ends again =

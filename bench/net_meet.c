@@ -166,7 +166,7 @@ static int update(struct hall *h, uint64_t updates)
 
 	memset(&a, 0, sizeof a);
 	a.net = gn_net_device(h->net);
-	a.table = (uint64_t *)gn_net_alloc(h->net, 8ull << TABLE_LOG2);
+	a.table = (uint64_t *)gn_net_alloc(h->net, 8ull << TABLE_LOG2, NULL);
 	a.part_log2 = TABLE_LOG2;
 	a.part_mask = (1u << TABLE_LOG2) - 1;
 	a.updates = updates;
@@ -198,8 +198,8 @@ static int run(struct gn_net *net, void *unused)
 	int rc = 0;
 
 	(void)unused;
-	h.word = (uint64_t *)gn_net_alloc(net, 64);
-	h.all = (char *)gn_net_alloc(net, (uint64_t)PART * (h.nodes + 1));
+	h.word = (uint64_t *)gn_net_alloc(net, 64, NULL);
+	h.all = (char *)gn_net_alloc(net, (uint64_t)PART * (h.nodes + 1), NULL);
 	if (!h.word || !h.all || !seconds)
 		rc = -GN_ENOMEM;
 	if (!h.node)

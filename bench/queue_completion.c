@@ -206,18 +206,18 @@ static struct outcome run(struct simt_machine *m, uint32_t depth, enum variant v
 	a.variant = variant;
 	a.slow = (uint32_t)slow;
 	a.each = slow ? (uint32_t)EACH_SLOW : (uint32_t)EACH;
-	simt_move(m, a.quick_left, &left, sizeof left);
+	bench_must_run(simt_move(m, a.quick_left, &left, sizeof left, &bench_error));
 	gn_nvme_port_init(&disk.port, &a.q);
 	bench_must(pthread_create(&thread, NULL, serve, &disk), "no thread for the disk");
 	outcome.per_second = all / bench_launch(m, &measure_kernel, grid, &a);
 	simt_store_release_dev_u32(&disk.stop, 1);
 	pthread_join(thread, NULL);
-	simt_move(m, longest, a.longest, sizeof longest);
+	bench_must_run(simt_move(m, longest, a.longest, sizeof longest, &bench_error));
 	for (int k = 0; k < USERS; k++)
 		outcome.longest_us = 1e-3 * (double)longest[k] > outcome.longest_us
 		                         ? 1e-3 * (double)longest[k]
 		                         : outcome.longest_us;
-	simt_move(m, &wrong, a.wrong, sizeof wrong);
+	bench_must_run(simt_move(m, &wrong, a.wrong, sizeof wrong, &bench_error));
 	bench_must(wrong != 0, "wrong data were read");
 	gn_nvmeq_destroy(&a.q, m);
 	simt_free(m, a.own_mark);

@@ -112,15 +112,15 @@ static void start(struct rate *r, uint32_t queues)
 	const uint32_t left = r->users.blocks * r->users.block_threads, none = 0;
 
 	r->args.queues = queues;
-	bench_must_run(r->m, simt_move(r->m, r->args.left, &left, sizeof left));
-	bench_must_run(r->m, simt_move(r->m, r->args.failed, &none, sizeof none));
+	bench_must_run(simt_move(r->m, r->args.left, &left, sizeof left, &bench_error));
+	bench_must_run(simt_move(r->m, r->args.failed, &none, sizeof none, &bench_error));
 }
 
 static void check(struct rate *r)
 {
 	uint32_t failed;
 
-	bench_must_run(r->m, simt_move(r->m, &failed, r->args.failed, sizeof failed));
+	bench_must_run(simt_move(r->m, &failed, r->args.failed, sizeof failed, &bench_error));
 	bench_must(failed ? -GN_EIO : 0, "commands failed");
 }
 
@@ -140,9 +140,9 @@ static double run_nothing(struct rate *r, uint32_t queues)
 
 	start(r, queues);
 	bench_must(simt_stream_create(&stream, r->m, &e), e.text);
-	bench_must_run(r->m, simt_launch_on(stream, &do_nothing_kernel, controllers, &r->args));
+	bench_must_run(simt_launch_on(stream, &do_nothing_kernel, controllers, &r->args, &bench_error));
 	seconds = bench_launch(r->m, &use_queues_kernel, r->users, &r->args);
-	bench_must_run(r->m, simt_stream_wait(stream));
+	bench_must_run(simt_stream_wait(stream, &bench_error));
 	simt_stream_destroy(stream);
 	check(r);
 	return 1e-6 * commands(r) / seconds;
@@ -157,7 +157,7 @@ static void make_near(struct gn_nvmeq *q, struct simt_machine *m)
 	q->cq = (struct gn_nvme_completion *)bench_alloc(m, DEPTH * sizeof *q->cq, SIMT_DEVICE);
 	q->sq_doorbell = (uint32_t *)bench_alloc(m, 256, SIMT_DEVICE);
 	q->cq_doorbell = (uint32_t *)bench_alloc(m, 256, SIMT_DEVICE);
-	bench_must_run(m, simt_move(m, list, q->prp_list, lists));
+	bench_must_run(simt_move(m, list, q->prp_list, lists, &bench_error));
 	q->prp_list = list;
 }
 
@@ -183,7 +183,7 @@ static double nothing(struct rate *r, uint32_t queues)
 		r->near[k] = r->queue[k];
 		make_near(&r->near[k], r->m);
 	}
-	bench_must_run(r->m, simt_move(r->m, there, r->near, queues * sizeof *there));
+	bench_must_run(simt_move(r->m, there, r->near, queues * sizeof *there, &bench_error));
 	r->args.queue = there;
 	rate = run_nothing(r, queues);
 	for (uint32_t k = 0; k < queues; k++) {
@@ -234,8 +234,8 @@ int main(int argc, char **argv)
 	r.m = bench_machine(bench_text("machine", "cpu"), 0, WIDTH);
 	simt_describe(r.m, &info);
 	/* loaded now: while a controller runs, CUDA would wait for its end */
-	bench_must_run(r.m, simt_prepare(r.m, &use_queues_kernel));
-	bench_must_run(r.m, simt_prepare(r.m, &do_nothing_kernel));
+	bench_must_run(simt_prepare(r.m, &use_queues_kernel, &bench_error));
+	bench_must_run(simt_prepare(r.m, &do_nothing_kernel, &bench_error));
 	each = (uint32_t)bench_number("each", info.is_cuda ? 256 : 64);
 	runs = (uint32_t)bench_number("runs", 3);
 	runs = runs < 1 ? 1 : runs > 99 ? 99 : runs;

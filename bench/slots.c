@@ -139,14 +139,12 @@ static struct simt_grid wide(const struct bench *b)
 
 static void run(struct bench *b, const struct simt_kernel *kernel, struct simt_grid grid, const void *args)
 {
-	bench_must(simt_launch_on(b->stream, kernel, grid, args), simt_stream_message(b->stream));
+	bench_must_run(simt_launch_on(b->stream, kernel, grid, args, &bench_error));
 }
 
 static void wait_for(struct bench *b)
 {
-	const int rc = simt_stream_wait(b->stream);
-
-	bench_must(rc, rc ? simt_stream_message(b->stream) : "");
+	bench_must_run(simt_stream_wait(b->stream, &bench_error));
 }
 
 static uint64_t size_of(const char *name, const char *otherwise)
@@ -206,9 +204,9 @@ static void open_slots(struct bench *b, uint64_t item_bytes, uint64_t slots, uin
 	b->args.item_bytes = item_bytes;
 	b->args.items = info.items;
 	b->args.count = b->args.step = count;
-	bench_must_run(b->m, simt_move(b->m, b->args.round, &zero, sizeof zero));
-	bench_must_run(b->m, simt_move(b->m, b->args.wrong, &zero, sizeof zero));
-	bench_must_run(b->m, simt_move(b->m, b->args.compared, &zero, sizeof zero));
+	bench_must_run(simt_move(b->m, b->args.round, &zero, sizeof zero, &bench_error));
+	bench_must_run(simt_move(b->m, b->args.wrong, &zero, sizeof zero, &bench_error));
+	bench_must_run(simt_move(b->m, b->args.compared, &zero, sizeof zero, &bench_error));
 }
 
 /* Add up the wrong words. If a call failed on the machine, end the program. */
@@ -216,8 +214,8 @@ static void close_slots(struct bench *b)
 {
 	uint64_t wrong, compared;
 
-	bench_must_run(b->m, simt_move(b->m, &wrong, b->args.wrong, sizeof wrong));
-	bench_must_run(b->m, simt_move(b->m, &compared, b->args.compared, sizeof compared));
+	bench_must_run(simt_move(b->m, &wrong, b->args.wrong, sizeof wrong, &bench_error));
+	bench_must_run(simt_move(b->m, &compared, b->args.compared, sizeof compared, &bench_error));
 	bench_must(gn_slots_failure(b->slots, &b->error), b->error.text);
 	b->wrong += wrong;
 	b->compared += compared;

@@ -82,8 +82,8 @@ static uint64_t run(struct simt_machine *m, struct reader *a, uint32_t readers)
 	a->failed = (uint32_t *)bench_alloc(m, sizeof *a->failed, SIMT_DEVICE);
 	bench_launch(m, &read_pages_kernel, grid, a);
 	bench_must(!done, "no memory");
-	bench_must_run(m, simt_move(m, done, a->done, readers * sizeof *done));
-	bench_must_run(m, simt_move(m, &failed, a->failed, sizeof failed));
+	bench_must_run(simt_move(m, done, a->done, readers * sizeof *done, &bench_error));
+	bench_must_run(simt_move(m, &failed, a->failed, sizeof failed, &bench_error));
 	bench_must(failed != 0, "a transfer failed, or a page is not the one that was wanted");
 	for (uint32_t k = 0; k < readers; k++)
 		all += done[k];

@@ -70,13 +70,12 @@ int main(int argc, char **argv)
 	must(gn_open(&numbers, "host:16M", &options, &error));
 	fill(numbers.store);
 	args.numbers = numbers.array;
-	args.sum = (uint64_t *)simt_alloc(numbers.machine, sizeof total, SIMT_DEVICE); /* zeroed */
-	must(args.sum ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the sum"));
+	args.sum = (uint64_t *)simt_alloc(numbers.machine, sizeof total, SIMT_DEVICE, &error); /* zeroed */
+	must(args.sum ? 0 : error.code);
 
 	/* did the kernel end well, and every read succeed? */
 	must(gn_launch(&numbers, &sum_kernel, grid, &args, &error));
-	if (simt_move(numbers.machine, &total, args.sum, sizeof total))
-		must(gn_error_set(&error, -GN_EIO, "%s", simt_message(numbers.machine)));
+	must(simt_move(numbers.machine, &total, args.sum, sizeof total, &error));
 	printf("%d numbers, sum %llu\n", COUNT, (unsigned long long)total);
 
 	simt_free(numbers.machine, args.sum);

@@ -80,11 +80,11 @@ int main(int argc, char **argv)
 	must(gn_open(&records, uri, &options, &error));
 	fill(records.store);
 	args.records = records.array;
-	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_PINNED);
-	must(args.wrong ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the count"));
+	args.wrong = (uint32_t *)simt_alloc(records.machine, sizeof *args.wrong, SIMT_PINNED, &error);
+	must(args.wrong ? 0 : error.code);
 
 	must(gn_launch(&records, &check_kernel, grid, &args, &error));
-	must(gn_cache_describe(records.cache, &info));
+	must(gn_cache_describe(records.cache, &info, &error));
 	printf("%d records checked, %u wrong\n", CHECKED, *args.wrong);
 	printf("path: %s\n", gn_store_path(records.store));
 	printf("fetched %llu pages, %llu bytes\n", (unsigned long long)info.statistics.fetched,

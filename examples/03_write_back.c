@@ -61,7 +61,7 @@ static void run(const char *uri, const struct gn_options *options)
 		/* did every access succeed? */
 		must(gn_launch(&numbers, &square_kernel, grid, &args, &error));
 	must(gn_flush(&numbers, &error)); /* is every write in the store? */
-	must(gn_cache_describe(numbers.cache, &info));
+	must(gn_cache_describe(numbers.cache, &info, &error));
 	printf("flushed, %llu pages dirty\n", (unsigned long long)info.dirty_pages);
 	must(gn_close(&numbers, &error)); /* which would have flushed, too */
 }

@@ -104,8 +104,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < COUNT; i++)
 		must(gn_store_write_host(numbers.store, i * sizeof i, &i, sizeof i, &error));
 	args.numbers = numbers.array;
-	args.sum = (uint64_t *)simt_alloc(numbers.machine, WAYS * sizeof *args.sum, SIMT_PINNED);
-	must(args.sum ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the sums"));
+	args.sum = (uint64_t *)simt_alloc(numbers.machine, WAYS * sizeof *args.sum, SIMT_PINNED, &error);
+	must(args.sum ? 0 : error.code);
 	run(&numbers, &args);
 	simt_free(numbers.machine, args.sum);
 	must(gn_close(&numbers, &error));

@@ -41,13 +41,6 @@ static void must(int code)
 	exit(1);
 }
 
-/* Calls of a machine that take no error: simt_message says what failed. */
-static void must_on(const struct simt_machine *machine, int code)
-{
-	if (code)
-		must(gn_error_set(&error, code, "%s", simt_message(machine)));
-}
-
 static void fill(struct gn_store *store)
 {
 	for (uint32_t i = 0; i < ROWS * ROW; i++)
@@ -58,7 +51,7 @@ static uint32_t first_of(const struct gn_data *table, const struct gn_batch *bat
 {
 	uint32_t number = 0;
 
-	must_on(table->machine, simt_move(table->machine, &number, batch->rows, sizeof number));
+	must(simt_move(table->machine, &number, batch->rows, sizeof number, &error));
 	return number;
 }
 
@@ -72,12 +65,12 @@ static void run(struct gn_gather *gather, struct gn_data *table, const struct gn
 	struct simt_grid grid = {4, 64, 0};
 
 	must(gn_gather_rows(gather, &table->array, batch, &error));
-	must_on(table->machine, simt_wait(table->machine));
+	must(simt_wait(table->machine, &error));
 	printf("gathered %d rows, the first number of row 77 is %u\n", BATCH, first_of(table, batch));
 	must(gn_launch(table, &add_one_kernel, grid, &add, &error));
 	must(gn_scatter_rows(gather, &table->array, batch, &error));
 	must(gn_gather_rows(gather, &table->array, batch, &error));
-	must_on(table->machine, simt_wait(table->machine));
+	must(simt_wait(table->machine, &error));
 	must(gn_array_failure(&table->array, &error));
 	printf("scattered: the first number of row 77 is now %u\n", first_of(table, batch));
 }
@@ -96,9 +89,10 @@ int main(int argc, char **argv)
 	must(gn_open(&table, "host:4M", &options, &error));
 	fill(table.store);
 	must(gn_gather_create(&gather, table.machine, BATCH, &error));
-	batch.index = index = (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_PINNED);
-	batch.rows = simt_alloc(table.machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE);
-	must(index && batch.rows ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the batch"));
+	batch.index = index =
+	    (uint64_t *)simt_alloc(table.machine, BATCH * sizeof *index, SIMT_PINNED, &error);
+	batch.rows = simt_alloc(table.machine, (uint64_t)BATCH * ROW * sizeof(uint32_t), SIMT_DEVICE, &error);
+	must(index && batch.rows ? 0 : error.code);
 	batch.count = BATCH;
 	batch.elements = ROW;
 	for (uint64_t k = 0; k < BATCH; k++)

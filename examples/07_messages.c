@@ -46,28 +46,32 @@ static int node_main(struct gn_net *net, void *unused)
 	const struct gn_net_view *host = gn_net_host(net);
 	const struct simt_grid grid = {1, THREADS, 0};
 	struct count_args a;
+	struct gn_error error = {0, ""};
+	struct gn_net_fault fault;
 	uint64_t sum = 0;
 	int rc;
 
 	(void)unused;
 	a.net = gn_net_device(net);
-	a.counter = (uint64_t *)gn_net_alloc(net, COUNTERS * sizeof *a.counter);
-	if (!a.counter)
-		return -GN_ENOMEM;
-	rc = gn_net_barrier(host); /* the counters are there on every node */
+	a.counter = (uint64_t *)gn_net_alloc(net, COUNTERS * sizeof *a.counter, &error);
+	rc = a.counter ? 0 : error.code;
 	if (!rc)
-		rc = simt_launch(gn_net_machine(net), &count_kernel, grid, &a);
+		rc = gn_net_barrier(host); /* the counters are there on every node */
 	if (!rc)
-		rc = simt_wait(gn_net_machine(net));
+		rc = simt_launch(gn_net_machine(net), &count_kernel, grid, &a, &error);
+	if (!rc)
+		rc = simt_wait(gn_net_machine(net), &error);
 	if (!rc)
 		rc = gn_net_barrier(host); /* all nodes' messages have arrived everywhere */
 	for (uint32_t k = 0; !rc && k < COUNTERS; k++)
 		sum += a.counter[k];
 	if (!rc)
 		rc = gn_net_reduce_u64(host, GN_ADD, &sum, 1);
+	if (rc && !error.code)
+		gn_net_failure(net, &fault, &error); /* why a wait for the others ended */
 	if (rc)
 		fprintf(stderr, "07_messages: node %u: %s %s\n", gn_net_node(net), gn_error_name(rc),
-		        simt_message(gn_net_machine(net)));
+		        error.text);
 	else if (!gn_net_node(net))
 		printf("%u nodes counted %u draws: %llu\n", gn_net_nodes(net), DRAWS * gn_net_nodes(net),
 		       (unsigned long long)sum);

@@ -106,8 +106,8 @@ int main(int argc, char **argv)
 	must(gn_slots_create(&slots, model.machine, model.store, &options, &error));
 	gn_slots_describe(slots, &info);
 	use.slab = (const uint64_t *)info.slab;
-	use.step = (struct step *)simt_alloc(model.machine, sizeof *use.step, SIMT_PINNED);
-	must(use.step ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for a step"));
+	use.step = (struct step *)simt_alloc(model.machine, sizeof *use.step, SIMT_PINNED, &error);
+	must(use.step ? 0 : error.code);
 	for (int number = 0; number < STEPS; number++)
 		sum = take_step(&model, slots, &use, number);
 	must(gn_slots_get_statistics(slots, NULL, &s, &error));

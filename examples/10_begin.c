@@ -101,8 +101,8 @@ static void walk_with(const char *machine, uint32_t ahead)
 	free(content);
 	args.words = words.array;
 	args.ahead = ahead;
-	args.right = (uint32_t *)simt_alloc(words.machine, 3 * sizeof *args.right, SIMT_PINNED);
-	must(args.right ? 0 : gn_error_set(&error, -GN_ENOMEM, "no memory for the counts"));
+	args.right = (uint32_t *)simt_alloc(words.machine, 3 * sizeof *args.right, SIMT_PINNED, &error);
+	must(args.right ? 0 : error.code);
 	args.wrong = args.right + 1;
 	args.waited = args.right + 2;
 	*args.right = *args.wrong = *args.waited = 0;

@@ -83,12 +83,14 @@ static int find(struct recorder *r, uint64_t *address)
 	return 1;
 }
 
-static void *rec_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
+static void *rec_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where,
+                       struct gn_error *error)
 {
-	void *memory = simt__cpu_alloc(machine, bytes, where);
+	void *memory = simt__cpu_alloc(machine, bytes, where, error);
 
 	if (memory && add_area(recorder_of(machine), memory, bytes)) {
 		simt__cpu_free(machine, memory);
+		gn_error_set(error, -GN_ENOMEM, "no memory to record %zu bytes", bytes);
 		return NULL;
 	}
 	return memory;
@@ -189,7 +191,7 @@ static int write_launch(struct recorder *r, struct simt_grid grid)
 	return rc;
 }
 
-static int run(struct recorder *r, struct simt_grid grid, const void *arguments)
+static int run(struct recorder *r, struct simt_grid grid, const void *arguments, struct gn_error *error)
 {
 	const struct simt_kernel observed = {r->kernel->name, r->kernel->argument_bytes, body, NULL};
 
@@ -200,12 +202,11 @@ static int run(struct recorder *r, struct simt_grid grid, const void *arguments)
 	if (!r->launch.error.code)
 		return 0;
 	simt__random_reset(r->worker.check);
-	r->own.failure = r->launch.error;
-	return r->launch.error.code;
+	return gn_error_set(error, r->launch.error.code, "%s", r->launch.error.text);
 }
 
 static int rec_launch(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-                      const void *arguments)
+                      const void *arguments, struct gn_error *error)
 {
 	struct recorder *r = recorder_of(stream->machine);
 	int rc = r->failure.code;
@@ -214,11 +215,11 @@ static int rec_launch(struct simt_stream *stream, const struct simt_kernel *kern
 	if (!rc)
 		rc = begin(r, grid);
 	if (!rc)
-		rc = run(r, grid, arguments);
+		rc = run(r, grid, arguments, error);
 	if (!rc)
 		rc = write_launch(r, grid);
 	if (r->failure.code)
-		stream->failure = r->failure;
+		gn_error_set(error, r->failure.code, "%s", r->failure.text);
 	for (uint64_t k = 0; r->warp && k < (uint64_t)grid.blocks * r->warps; k++)
 		sim_lanes_fini(&r->warp[k]);
 	free(r->warp);
@@ -226,14 +227,17 @@ static int rec_launch(struct simt_stream *stream, const struct simt_kernel *kern
 	return rc;
 }
 
-static int rec_wait(struct simt_stream *stream)
+static int rec_wait(struct simt_stream *stream, struct gn_error *error)
 {
+	(void)error;
 	(void)stream;
 	return 0; /* launches are over when they return */
 }
 
-static int rec_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
+static int rec_move(struct simt_stream *stream, void *to, const void *from, size_t bytes,
+                    struct gn_error *error)
 {
+	(void)error;
 	(void)stream;
 	if (bytes)
 		memmove(to, from, bytes);
@@ -242,8 +246,9 @@ static int rec_move(struct simt_stream *stream, void *to, const void *from, size
 
 /* ---- the machine ---- */
 
-static int rec_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
+static int rec_prepare(struct simt_machine *machine, const struct simt_kernel *kernel, struct gn_error *error)
 {
+	(void)error;
 	(void)machine;
 	(void)kernel;
 	return 0;

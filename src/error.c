@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 int gn_error_set(struct gn_error *e, int code, const char *format, ...)
@@ -17,6 +18,24 @@ int gn_error_set(struct gn_error *e, int code, const char *format, ...)
 		va_start(arguments, format);
 		vsnprintf(e->text, sizeof e->text, format, arguments);
 		va_end(arguments);
+		e->code = code;
+	}
+	return code;
+}
+
+int gn_error_prefix(struct gn_error *e, int code, const char *format, ...)
+{
+	if (e && code) {
+		struct gn_error message = *e;
+		va_list arguments;
+		size_t used;
+
+		va_start(arguments, format);
+		vsnprintf(e->text, sizeof e->text, format, arguments);
+		va_end(arguments);
+		used = strlen(e->text);
+		message.text[sizeof message.text - 1] = '\0';
+		snprintf(e->text + used, sizeof e->text - used, ": %s", message.text);
 		e->code = code;
 	}
 	return code;

@@ -94,7 +94,7 @@ static int make_array(struct gn_data *d, const struct gn_options *o, const char 
 static void give_back(struct gn_data *d)
 {
 	if (d->machine)
-		simt_wait(d->machine); /* kernels may use all parts */
+		simt_wait(d->machine, NULL); /* kernels may use all parts */
 	if (d->array.failure)
 		gn_array_destroy(&d->array, d->machine);
 	if (d->cache)
@@ -144,12 +144,12 @@ int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_g
 		grid.blocks = info.resident_threads / grid.block_threads;
 		grid.blocks = grid.blocks ? grid.blocks : 1;
 	}
-	rc = simt_launch(d->machine, kernel, grid, arguments);
+	rc = simt_launch(d->machine, kernel, grid, arguments, e);
 	if (!rc)
-		rc = simt_wait(d->machine);
+		rc = simt_wait(d->machine, e);
 	failed = gn_array_failure(&d->array, &why);
 	if (rc)
-		return gn_error_set(e, rc, "%s", simt_message(d->machine));
+		return rc;
 	return failed ? gn_error_set(e, failed, "kernel %s: %s", kernel->name, why.text) : 0;
 }
 
@@ -161,8 +161,8 @@ int gn_flush(struct gn_data *d, struct gn_error *e)
 		return not_open(e, "gn_flush");
 	if (d->cache)
 		return gn_cache_flush(d->cache, e);
-	rc = simt_wait(d->machine);
-	return rc ? gn_error_set(e, rc, "%s", simt_message(d->machine)) : gn_store_flush(d->store, e);
+	rc = simt_wait(d->machine, e);
+	return rc ? rc : gn_store_flush(d->store, e);
 }
 
 static int in_use(const struct gn_data *d, struct gn_error *e)

@@ -156,7 +156,7 @@ static struct simt_grid grid_for(const struct job *j)
 	simt_describe(j->far.machine, &info);
 	warps = info.resident_threads / info.warp_width;
 	if (j->far.cache) {
-		gn_cache_describe(j->far.cache, &cache);
+		gn_cache_describe(j->far.cache, &cache, NULL);
 		if (cache.frames / FRAMES_A_WARP < warps)
 			warps = (uint32_t)(cache.frames / FRAMES_A_WARP);
 	}
@@ -168,11 +168,11 @@ static struct simt_grid grid_for(const struct job *j)
 static int add_whole(struct job *j, struct gn_error *e)
 {
 	struct simt_machine *machine = j->far.machine;
-	int rc = simt_launch(machine, &gn_base_add_range_kernel, grid_for(j), &j->args);
+	int rc = simt_launch(machine, &gn_base_add_range_kernel, grid_for(j), &j->args, e);
 
-	rc = rc ? rc : simt_wait(machine);
+	rc = rc ? rc : simt_wait(machine, e);
 	if (rc)
-		return gn_error_set(e, rc, "%s", simt_message(machine));
+		return rc;
 	rc = array_failed(j, e);
 	return rc || !j->far.cache ? rc : gn_cache_flush(j->far.cache, e);
 }

@@ -51,7 +51,7 @@ static int paged_rows(struct bench *b, struct bench_add *a, struct gn_error *e)
 	struct gn_cache_info facts;
 	int rc = fixture_cache(&b->fixture, bytes, b->q->page_bytes, 0, e);
 
-	rc = rc ? rc : gn_cache_describe(b->fixture.cache, &facts);
+	rc = rc ? rc : gn_cache_describe(b->fixture.cache, &facts, e);
 	/* kernels that hold a page write all of it, and nothing behind it */
 	a->args.page_words = rc ? 0 : facts.page_bytes / 4;
 	for (unsigned k = 0; k < 3 && !rc; k++)

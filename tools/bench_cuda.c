@@ -32,11 +32,11 @@ int bench_cuda_copies(struct bench *b, struct gn_error *e)
 
 	if (!b->fixture.info.is_cuda)
 		return 0;
-	device = (char *)simt_alloc(b->fixture.machine, 2 * bytes, SIMT_DEVICE);
+	device = (char *)simt_alloc(b->fixture.machine, 2 * bytes, SIMT_DEVICE, e);
 	if (!device)
 		return gn_error_set(e, -GN_ENOMEM, "not enough GPU memory to measure copies");
 	/* What is copied back is what was copied in. */
-	rc = simt_move(b->fixture.machine, device + bytes, b->memory + bytes, bytes);
+	rc = simt_move(b->fixture.machine, device + bytes, b->memory + bytes, bytes, e);
 	rc = rc ? rc : gn_base_copies(b->memory, device, bytes, rates, e);
 	simt_free(b->fixture.machine, device);
 	rc = rc ? rc : copies_row(b, "memcpy-in", rates[0], (double)bytes, e);
@@ -126,7 +126,7 @@ static int tiles_row(struct bench *b, struct tile_run *t, unsigned arrays, struc
 	t->tiling.bytes = b->bytes;
 	t->tiling.grid = b->resident;
 	t->tiling.user = t;
-	t->tiling.buffer = (char *)simt_alloc(b->fixture.machine, arrays * 3 * (64ull << 20), SIMT_DEVICE);
+	t->tiling.buffer = (char *)simt_alloc(b->fixture.machine, arrays * 3 * (64ull << 20), SIMT_DEVICE, e);
 	if (!t->tiling.buffer)
 		return gn_error_set(e, -GN_ENOMEM, "not enough GPU memory for tiles");
 	rc = best_shape(b, t, e);

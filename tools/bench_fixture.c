@@ -97,7 +97,7 @@ int bench_open(struct bench *b, struct gn_error *e)
 		return rc;
 	shape_grids(b);
 	b->fixture.cache_options.table = b->q->table;
-	b->wrong = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *b->wrong, SIMT_PINNED);
+	b->wrong = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *b->wrong, SIMT_PINNED, e);
 	return b->wrong ? 0 : gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
 }
 
@@ -173,7 +173,7 @@ uint32_t bench_batch(const struct bench *b, uint32_t most)
 	struct gn_cache_info facts;
 	uint64_t batch;
 
-	if (gn_cache_describe(b->fixture.cache, &facts))
+	if (gn_cache_describe(b->fixture.cache, &facts, NULL))
 		return 1;
 	batch = facts.frames / (4 * warps);
 	batch = batch < most ? batch : most;

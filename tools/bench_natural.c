@@ -20,7 +20,7 @@ int bench_natural_open(struct bench_natural *n, struct bench *b, const struct si
 	n->b = b;
 	n->args.memory = b->memory;
 	n->args.words = b->bytes / 4;
-	n->args.sum = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *n->args.sum, SIMT_DEVICE);
+	n->args.sum = (uint64_t *)simt_alloc(b->fixture.machine, sizeof *n->args.sum, SIMT_DEVICE, e);
 	if (!n->args.sum)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for a sum");
 	return bench_launch(b, fill, b->grid, &n->args, &seconds, e);
@@ -49,10 +49,10 @@ static int add_up(struct bench_natural *n, const struct simt_kernel *kernel, str
 	int rc;
 
 	*sum = 0;
-	rc = simt_move(m, n->args.sum, sum, sizeof *sum);
+	rc = simt_move(m, n->args.sum, sum, sizeof *sum, e);
 	rc = rc ? rc : bench_launch(n->b, kernel, grid, &n->args, seconds, e);
-	rc = rc ? rc : simt_move(m, sum, n->args.sum, sizeof *sum);
-	return rc && !e->code ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(m)) : rc;
+	rc = rc ? rc : simt_move(m, sum, n->args.sum, sizeof *sum, e);
+	return rc;
 }
 
 /* The cache as the row wants it. */
@@ -164,8 +164,7 @@ static int make_cache_of(struct bench_natural *n, uint64_t frames, struct gn_err
 	struct gn_cache_info facts;
 	int rc = fixture_cache(fixture, n->b->bytes / 8, n->b->q->page_bytes, 0, e);
 
-	if (!rc && (rc = gn_cache_describe(fixture->cache, &facts)))
-		gn_error_set(e, rc, "the cache cannot be described");
+	rc = rc ? rc : gn_cache_describe(fixture->cache, &facts, e);
 	if (rc)
 		return rc;
 	fixture_uncache(fixture);
@@ -191,7 +190,7 @@ int bench_natural_row(struct bench_natural *n, const char *name, const struct si
 	struct scope_result *row;
 	int rc = bench_measure(n->b, &way, &row, e);
 
-	if (!rc && n->b->fixture.cache && !gn_cache_describe(n->b->fixture.cache, &facts))
+	if (!rc && n->b->fixture.cache && !gn_cache_describe(n->b->fixture.cache, &facts, NULL))
 		snprintf(row->why, sizeof row->why, "%llu pages of %u bytes",
 		         (unsigned long long)facts.frames, facts.page_bytes);
 	return rc;

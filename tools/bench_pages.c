@@ -30,7 +30,7 @@ static int copy_row(struct bench *b, struct gn_base_pages_args *args, struct gn_
 	int rc;
 
 	args->warp_frames = 1;
-	args->scratch = (char *)simt_alloc(b->fixture.machine, warps * args->page_bytes, SIMT_DEVICE);
+	args->scratch = (char *)simt_alloc(b->fixture.machine, warps * args->page_bytes, SIMT_DEVICE, e);
 	if (!args->scratch)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for one page of each warp");
 	rc = kernel_row(b, "copy", SCOPE_BOUND, &gn_base_pages_copy_kernel, args, e);
@@ -49,10 +49,11 @@ static int noted_row(struct bench *b, struct gn_base_pages_args *args, struct gn
 
 	args->batch = BATCH_BYTES / args->page_bytes;
 	args->warp_frames = share > args->batch ? share : args->batch;
-	args->scratch =
-	    (char *)simt_alloc(b->fixture.machine, warps * args->warp_frames * args->page_bytes, SIMT_DEVICE);
-	args->owner = (uint64_t *)simt_alloc(b->fixture.machine, warps * args->warp_frames * 8, SIMT_DEVICE);
-	args->table = (uint64_t *)simt_alloc(b->fixture.machine, pages * 8, SIMT_DEVICE);
+	args->scratch = (char *)simt_alloc(b->fixture.machine, warps * args->warp_frames * args->page_bytes,
+	                                   SIMT_DEVICE, e);
+	args->owner =
+	    (uint64_t *)simt_alloc(b->fixture.machine, warps * args->warp_frames * 8, SIMT_DEVICE, e);
+	args->table = (uint64_t *)simt_alloc(b->fixture.machine, pages * 8, SIMT_DEVICE, e);
 	rc = args->scratch && args->owner && args->table
 	         ? 0
 	         : gn_error_set(e, -GN_ENOMEM, "out of memory for the frames and the table");

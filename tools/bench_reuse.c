@@ -70,7 +70,7 @@ int bench_reuse(struct bench *b, struct gn_error *e)
 	            "pages of 4 KiB of %.3g GB in host memory by Zipf's law (0.99), as the cache shrinks",
 	            (double)b->bytes / 1e9);
 	args.trace =
-	    (uint32_t *)simt_alloc(b->fixture.machine, args.touches * sizeof *args.trace, SIMT_DEVICE);
+	    (uint32_t *)simt_alloc(b->fixture.machine, args.touches * sizeof *args.trace, SIMT_DEVICE, e);
 	if (!args.trace)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for the trace; give a smaller --data");
 	rc = with_trace(b, &args, e);

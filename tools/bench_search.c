@@ -26,7 +26,8 @@ static int lines_row(struct bench_natural *n, struct gn_error *e)
 	double seconds;
 	int rc;
 
-	n->args.line = (uint32_t *)simt_alloc(m, (n->args.words / GN_NATURAL_ROW / 32 + 1) * 4, SIMT_DEVICE);
+	n->args.line =
+	    (uint32_t *)simt_alloc(m, (n->args.words / GN_NATURAL_ROW / 32 + 1) * 4, SIMT_DEVICE, e);
 	if (!n->args.line)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for one bit of each line");
 	rc = bench_launch(n->b, &gn_natural_search_mark_kernel, n->b->grid, &n->args, &seconds, e);

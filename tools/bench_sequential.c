@@ -13,7 +13,7 @@ static int plain_row(struct bench *b, const struct gn_base_read_args *args, stru
 	struct gn_base_read_args plain = *args;
 	const struct bench_work work = {&plain, NULL, {0, 0, 0}, SCOPE_BANDWIDTH, (double)b->bytes};
 	uint32_t *copy = b->fixture.info.is_cuda
-	                     ? (uint32_t *)simt_alloc(b->fixture.machine, b->bytes, SIMT_DEVICE)
+	                     ? (uint32_t *)simt_alloc(b->fixture.machine, b->bytes, SIMT_DEVICE, e)
 	                     : NULL;
 	int rc = 0;
 

@@ -281,8 +281,9 @@ static int allocate(struct cache_bench *c, struct gn_error *e)
 	const uint64_t warps =
 	    (uint64_t)c->b.grid.blocks * c->b.grid.block_threads / c->b.fixture.info.warp_width;
 
-	c->args.plain = (uint32_t *)simt_alloc(c->b.fixture.machine, c->args.plain_words * 4, SIMT_DEVICE);
-	c->args.scratch = (char *)simt_alloc(c->b.fixture.machine, warps * c->args.page_bytes, SIMT_DEVICE);
+	c->args.plain = (uint32_t *)simt_alloc(c->b.fixture.machine, c->args.plain_words * 4, SIMT_DEVICE, e);
+	c->args.scratch =
+	    (char *)simt_alloc(c->b.fixture.machine, warps * c->args.page_bytes, SIMT_DEVICE, e);
 	c->args.wrong = c->b.wrong;
 	return c->args.plain && c->args.scratch
 	           ? 0

@@ -289,7 +289,7 @@ static void describe(const struct far_job *j, struct far_report *r)
 	r->load_seconds = j->load_seconds;
 	simt_describe(j->machine, &r->machine);
 	if (j->cache)
-		gn_cache_describe(j->cache, &r->cache);
+		gn_cache_describe(j->cache, &r->cache, NULL);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
 	         r->machine.processors, r->machine.warp_width, j->cache ? "paged" : "direct",
 	         gn_store_path(j->store[0]));

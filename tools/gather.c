@@ -136,8 +136,8 @@ static int call(struct gather_bench *g,
 	const double begin = scope_clock();
 	int rc = rows(g->gather, &g->args.array, &g->args.batch, e);
 
-	if (!rc && (rc = simt_wait(g->b.fixture.machine)))
-		gn_error_set(e, rc, "gather, scatter: %s", simt_message(g->b.fixture.machine));
+	if (!rc)
+		rc = gn_error_prefix(e, simt_wait(g->b.fixture.machine, e), "gather, scatter");
 	*seconds = scope_clock() - begin;
 	return rc;
 }
@@ -209,10 +209,10 @@ static int ordered_row(struct gather_bench *g, struct gn_error *e)
 	struct scope_result *r;
 	uint64_t reads = 0;
 	double seconds;
-	int rc = simt_move(m, g->args.reads, &reads, sizeof reads);
+	int rc = simt_move(m, g->args.reads, &reads, sizeof reads, e);
 
 	rc = rc ? rc : launch(g, &gn_gb_ordered_kernel, &seconds, e);
-	rc = rc ? rc : simt_move(m, &reads, g->args.reads, sizeof reads);
+	rc = rc ? rc : simt_move(m, &reads, g->args.reads, sizeof reads, e);
 	rc = rc ? rc : row(g, "ordered", SCOPE_BOUND, &gn_gb_ordered_kernel, reads, &r, e);
 	if (!rc)
 		snprintf(r->why, sizeof r->why, "%llu reads are %.1f %% of the rows",
@@ -354,9 +354,9 @@ static int allocate(struct gather_bench *g, struct gn_error *e)
 			bytes = g->q->count * g->q->row_bytes[k];
 	bytes = bytes < g->q->out_bytes ? bytes : g->q->out_bytes;
 	g->args.view = gn_gather_view_of(g->gather);
-	g->args.batch.index = (const uint64_t *)simt_alloc(m, g->q->count * sizeof(uint64_t), SIMT_DEVICE);
-	g->args.batch.rows = simt_alloc(m, bytes, SIMT_DEVICE);
-	g->args.reads = (uint64_t *)simt_alloc(m, sizeof *g->args.reads, SIMT_DEVICE);
+	g->args.batch.index = (const uint64_t *)simt_alloc(m, g->q->count * sizeof(uint64_t), SIMT_DEVICE, e);
+	g->args.batch.rows = simt_alloc(m, bytes, SIMT_DEVICE, e);
+	g->args.reads = (uint64_t *)simt_alloc(m, sizeof *g->args.reads, SIMT_DEVICE, e);
 	g->args.wrong = g->b.wrong;
 	return g->args.batch.index && g->args.batch.rows && g->args.reads
 	           ? 0

@@ -112,7 +112,7 @@ void graph_arrays_close(struct graph_arrays *a, struct simt_machine *machine)
 void graph_arrays_describe(const struct graph_arrays *a, struct graph_report *r)
 {
 	if (a->cache)
-		gn_cache_describe(a->cache, &r->cache);
+		gn_cache_describe(a->cache, &r->cache, NULL);
 	if (!a->graph.choice)
 		return;
 	gn_auto_describe(a->graph.choice, &r->choice);

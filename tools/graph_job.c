@@ -178,7 +178,7 @@ static void describe(const struct graph_job *j, struct graph_report *r)
 	simt_describe(j->machine, &r->machine);
 	graph_arrays_describe(&j->arrays, r);
 	if (j->state.cache)
-		gn_cache_describe(j->state.cache, &r->state_cache);
+		gn_cache_describe(j->state.cache, &r->state_cache, NULL);
 	gn_store_get_statistics(j->input.store, &r->store);
 	snprintf(r->path, sizeof r->path, "%s (%u processors, warps of %u), %s, %s", r->machine.name,
 	         r->machine.processors, r->machine.warp_width, graph_mode_name(j->options->mode),

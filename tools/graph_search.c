@@ -104,19 +104,17 @@ static int find_sources(struct graph_searches *all, const struct graph_input *in
 static int count_traffic(const struct graph_job *j, struct graph_search *s, struct gn_error *e)
 {
 	gn_store_get_statistics(j->input.store, &s->store);
-	if (j->options->mode != GRAPH_PAGED || !gn_cache_describe(j->arrays.cache, &s->cache))
+	if (j->options->mode != GRAPH_PAGED || !j->arrays.cache)
 		return 0;
-	return gn_error_set(e, -GN_EIO, "the machine does not say what the cache has fetched");
+	return gn_cache_describe(j->arrays.cache, &s->cache, e);
 }
 
 /* Which of several searches a message is about. */
 static int name_search(const struct graph_searches *all, const struct graph_search *s, struct gn_error *e)
 {
-	const struct gn_error why = *e;
-
-	return !all->options->sources ? why.code
-	                              : gn_error_set(e, why.code, "search %u of %u, from vertex %u: %s",
-	                                             s->number + 1, all->count, s->source, why.text);
+	return !all->options->sources ? e->code
+	                              : gn_error_prefix(e, e->code, "search %u of %u, from vertex %u",
+	                                                s->number + 1, all->count, s->source);
 }
 
 static int run_one(const struct graph_searches *all, struct graph_job *j, struct graph_search *s,

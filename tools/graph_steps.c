@@ -44,8 +44,8 @@ static int add_row(struct graph_steps *s, const struct gn_graph_step *step, stru
 	struct graph_steps_row *row;
 	int rc = grow((void **)&s->row, s->rows, &s->row_room, sizeof *s->row, e);
 
-	if (!rc && s->cache && gn_cache_describe(s->cache, &now))
-		rc = gn_error_set(e, -GN_EIO, "the machine does not say what the cache has fetched");
+	if (!rc && s->cache)
+		rc = gn_cache_describe(s->cache, &now, e);
 	if (rc)
 		return rc;
 	row = &s->row[s->rows++];

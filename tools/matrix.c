@@ -181,7 +181,7 @@ static int multiply(struct job *j, const struct request *q, struct gn_error *e)
 	struct gn_cache_info info = {0};
 
 	if (j->far.cache)
-		gn_cache_describe(j->far.cache, &info);
+		gn_cache_describe(j->far.cache, &info, NULL);
 	j->matrix.cache_bytes = info.frame_bytes;
 	if (q->kind == ATAX)
 		return gn_matrix_atax(j->far.machine, &j->matrix, v.x, v.v, q->passes, &j->result, e);

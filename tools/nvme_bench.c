@@ -63,14 +63,16 @@ static int measure(const struct bench *b, struct simt_machine *machine, struct n
 	struct simt_grid grid = {(b->threads + width - 1) / width, width, 0};
 	uint64_t failed = 0;
 	double began = tool_seconds(), seconds;
-	int rc = simt_launch(machine, &nvme_read_blocks_kernel, grid, a);
+	int rc = simt_launch(machine, &nvme_read_blocks_kernel, grid, a, e);
 
-	rc = rc ? rc : simt_wait(machine);
+	rc = rc ? rc : simt_wait(machine, e);
 	if (rc)
-		return gn_error_set(e, rc, "%s", simt_message(machine));
+		return rc;
 	seconds = tool_seconds() - began;
-	rc = simt_move(machine, &failed, a->failed, sizeof failed);
-	if (rc || failed)
+	rc = simt_move(machine, &failed, a->failed, sizeof failed, e);
+	if (rc)
+		return rc;
+	if (failed)
 		return gn_error_set(e, -GN_EIO,
 		                    "%llu of %llu transfers failed; grapnel nvme identify says "
 		                    "whether the controller is well",
@@ -109,8 +111,8 @@ static int run(const struct bench *b, struct simt_machine *machine, struct gn_st
 		                    "transfers of %u bytes are not possible: the blocks have %u "
 		                    "bytes and the largest transfer %u",
 		                    b->block, a.store.block_bytes, a.store.transfer_bytes);
-	a.memory = (char *)simt_alloc(machine, threads * b->block, SIMT_DEVICE);
-	a.failed = (uint64_t *)simt_alloc(machine, sizeof *a.failed, SIMT_DEVICE);
+	a.memory = (char *)simt_alloc(machine, threads * b->block, SIMT_DEVICE, e);
+	a.failed = (uint64_t *)simt_alloc(machine, sizeof *a.failed, SIMT_DEVICE, e);
 	printf("%s\n", gn_store_path(store));
 	rc = a.memory && a.failed ? measure(b, machine, &a, e)
 	                          : gn_error_set(e, -GN_ENOMEM, "out of memory; give fewer --in-flight");

@@ -209,7 +209,7 @@ static void describe(struct query_job *j)
 	simt_describe(j->machine, &j->info);
 	j->data_bytes = column_bytes(j);
 	if (j->cache)
-		gn_cache_describe(j->cache, &j->cache_info);
+		gn_cache_describe(j->cache, &j->cache_info, NULL);
 	gn_store_get_statistics(j->store, &j->moved);
 }
 

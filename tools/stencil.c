@@ -130,7 +130,7 @@ static int run(struct far_job *far, struct far_report *r, struct gn_error *e)
 	int rc;
 
 	if (j->far.cache)
-		gn_cache_describe(j->far.cache, &info);
+		gn_cache_describe(j->far.cache, &info, NULL);
 	j->stencil.cache_bytes = info.frame_bytes;
 	r->needed_bytes = 2 * q->bytes * q->steps;
 	r->proof = "every point equals the reference's";

@@ -15,13 +15,13 @@ static int draw(struct gn_scanner *s, struct gn_bc_args *args, uint64_t seed, ui
 
 	for (uint64_t k = 0; k < GN_BC_CANDIDATES; k++)
 		vertex[k] = (uint32_t)(spread_mix(seed + k) % s->graph->vertices);
-	rc = gn_scanner_machine(s, simt_move(s->machine, args->candidates, vertex, bytes), error);
+	rc = gn_scanner_machine(s, simt_move(s->machine, args->candidates, vertex, bytes, error), error);
 	if (!rc)
 		rc =
 		    gn_scanner_lists(s, &args->scan, &gn_bc_have_edges_kernel, NULL, GN_BC_CANDIDATES, error);
 	if (rc)
 		return rc;
-	return gn_scanner_machine(s, simt_move(s->machine, has_edges, args->candidates, bytes), error);
+	return gn_scanner_machine(s, simt_move(s->machine, has_edges, args->candidates, bytes, error), error);
 }
 
 static int choose(struct gn_scanner *s, struct gn_bc_args *args, uint64_t seed, uint32_t count,
@@ -58,7 +58,8 @@ int gn_bc_choose_sources(struct simt_machine *machine, struct gn_graph_arrays *g
 	if (!graph->edges)
 		return gn_error_set(error, -GN_ENOENT, "bc: no vertex has an edge; give the sources");
 	rc = gn_scanner_init(&s, &args.scan, machine, graph, "bc", error);
-	args.candidates = (uint32_t *)simt_alloc(machine, GN_BC_CANDIDATES * sizeof(uint32_t), SIMT_DEVICE);
+	args.candidates =
+	    (uint32_t *)simt_alloc(machine, GN_BC_CANDIDATES * sizeof(uint32_t), SIMT_DEVICE, error);
 	if (!rc && !args.candidates)
 		rc = gn_error_set(error, -GN_ENOMEM, "bc: out of memory on the machine for candidates");
 	if (!rc)

@@ -48,9 +48,9 @@ static int allocate_bits(struct search *s, uint64_t vertices)
 
 	if (s->options->algorithm != GN_BFS_DIRECTION)
 		return 1;
-	s->args.frontier_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	s->args.next_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	s->args.open_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	s->args.frontier_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE, NULL);
+	s->args.next_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE, NULL);
+	s->args.open_bits = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE, NULL);
 	return s->args.frontier_bits && s->args.next_bits && s->args.open_bits;
 }
 
@@ -60,8 +60,8 @@ static int allocate(struct search *s, uint64_t vertices, struct gn_error *error)
 	const uint64_t bytes = (vertices / GN_BFS_DENSE + 1) * sizeof(uint32_t);
 
 	s->args.capacity = bytes / sizeof(uint32_t);
-	s->lists[0] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
-	s->lists[1] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	s->lists[0] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE, error);
+	s->lists[1] = (uint32_t *)simt_alloc(s->machine, bytes, SIMT_DEVICE, error);
 	if (!s->lists[0] || !s->lists[1] || !allocate_bits(s, vertices))
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "bfs: out of memory on the machine for the frontiers of %llu vertices",
@@ -82,7 +82,7 @@ static int start(struct search *s, uint32_t *depth, struct gn_error *error)
 	rc = gn_state_write(&s->scanner, &s->args.depth, depth, error);
 	if (rc)
 		return rc;
-	rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex);
+	rc = simt_move(s->machine, s->lists[0], &vertex, sizeof vertex, error);
 	s->frontier_count = 1;
 	s->unexplored = s->scanner.graph->edges;
 	s->args.all_open = 1;

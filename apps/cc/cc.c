@@ -24,7 +24,8 @@ static int allocate(struct job *j, struct gn_error *error)
 {
 	struct simt_machine *machine = j->scanner.machine;
 
-	j->args.sample = (uint32_t *)simt_alloc(machine, GN_CC_SAMPLES * sizeof *j->args.sample, SIMT_DEVICE);
+	j->args.sample =
+	    (uint32_t *)simt_alloc(machine, GN_CC_SAMPLES * sizeof *j->args.sample, SIMT_DEVICE, error);
 	if (!j->args.sample)
 		return gn_error_set(error, -GN_ENOMEM, "cc: out of memory on the machine for a sample");
 	return gn_state_init(&j->scanner, &j->args.label, sizeof(uint32_t), error);
@@ -115,7 +116,7 @@ static int skip_largest(struct job *j, struct gn_error *error)
 
 	if (rc)
 		return rc;
-	rc = simt_move(j->scanner.machine, sample, j->args.sample, sizeof sample);
+	rc = simt_move(j->scanner.machine, sample, j->args.sample, sizeof sample, error);
 	if (rc)
 		return gn_scanner_machine(&j->scanner, rc, error);
 	j->args.skip = most_frequent(sample);

@@ -54,11 +54,11 @@ static int load_twins(struct gn_net *net, const struct spread_graph *part, const
 	uint64_t *twin = (uint64_t *)calloc(1, bytes);
 	int rc = -GN_ENOMEM;
 
-	*to = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE);
+	*to = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, NULL);
 	if (twin && *to)
 		rc = find_twins(part, g, twin);
 	if (!rc)
-		rc = simt_move(gn_net_machine(net), *to, twin, bytes);
+		rc = simt_move(gn_net_machine(net), *to, twin, bytes, NULL);
 	free(twin);
 	return rc;
 }
@@ -75,7 +75,8 @@ static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struc
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	if (!rc)
-		rc = simt_move(gn_net_machine(net), colors + a->graph.first, a->color, 4ull * a->graph.count);
+		rc = simt_move(gn_net_machine(net), colors + a->graph.first, a->color, 4ull * a->graph.count,
+		               NULL);
 	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++) {
 		most = colors[v] > most ? colors[v] : most;
 		colors[v]--;
@@ -97,9 +98,9 @@ int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors
 	if (!rc)
 		rc = load_twins(net, &a.graph, graph, &twin);
 	a.twin = twin;
-	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each);
-	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)));
-	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
+	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each, NULL);
+	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)), NULL);
+	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE, NULL);
 	if (!rc && !(a.color && a.seen && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)

@@ -32,9 +32,7 @@ struct job {
 
 static int check(struct job *j, int rc)
 {
-	return rc ? gn_error_set(j->e, rc, "the kernels that generate the graph: %s",
-	                         simt_message(j->machine))
-	          : 0;
+	return gn_error_prefix(j->e, rc, "the kernels that generate the graph");
 }
 
 static int run(struct job *j, const struct simt_kernel *kernel, uint64_t threads, const void *arguments)
@@ -45,15 +43,15 @@ static int run(struct job *j, const struct simt_kernel *kernel, uint64_t threads
 	int rc = 0;
 
 	if (threads)
-		rc = simt_launch(j->machine, kernel, grid, arguments);
+		rc = simt_launch(j->machine, kernel, grid, arguments, j->e);
 	if (threads && !rc)
-		rc = simt_wait(j->machine);
+		rc = simt_wait(j->machine, j->e);
 	return check(j, rc);
 }
 
 static void *allocate(struct job *j, uint64_t bytes, enum simt_memory where)
 {
-	void *memory = simt_alloc(j->machine, bytes ? bytes : 1, where);
+	void *memory = simt_alloc(j->machine, bytes ? bytes : 1, where, j->e);
 
 	if (!memory)
 		gn_error_set(j->e, -GN_ENOMEM,
@@ -107,7 +105,7 @@ static int count_on_machine(struct job *j)
 		return -GN_ENOMEM;
 	rc = draw(j, &gn_generate_count_kernel, "counting edges");
 	if (!rc)
-		rc = check(j, simt_move(j->machine, j->count, j->draw.count, bytes));
+		rc = check(j, simt_move(j->machine, j->count, j->draw.count, bytes, j->e));
 	simt_free(j->machine, j->draw.count);
 	return rc;
 }
@@ -161,12 +159,12 @@ static int make_room(struct job *j)
 static int keep_keys(struct job *j)
 {
 	uint64_t kept = 0;
-	int rc = check(j, simt_move(j->machine, j->draw.kept, &kept, sizeof kept));
+	int rc = check(j, simt_move(j->machine, j->draw.kept, &kept, sizeof kept, j->e));
 
 	j->draw.keys = (uint64_t *)j->keys[0];
 	rc = rc ? rc : draw(j, &gn_generate_keep_kernel, "drawing edges");
 	if (!rc)
-		rc = check(j, simt_move(j->machine, &kept, j->draw.kept, sizeof kept));
+		rc = check(j, simt_move(j->machine, &kept, j->draw.kept, sizeof kept, j->e));
 	if (!rc && kept != j->rows.count)
 		rc = gn_error_set(j->e, -GN_EIO, "generate: %llu edges were counted, but %llu were drawn",
 		                  (unsigned long long)j->rows.count, (unsigned long long)kept);
@@ -226,10 +224,10 @@ static int drop_duplicates(struct job *j)
 	j->rows.unique = (uint64_t *)j->keys[1];
 	rc = run(j, &gn_generate_count_unique_kernel, threads, &j->rows);
 	if (!rc)
-		rc = check(j, simt_move(j->machine, j->tile, j->rows.tile, bytes));
+		rc = check(j, simt_move(j->machine, j->tile, j->rows.tile, bytes, j->e));
 	if (!rc) {
 		total = add_up(j->tile, tiles);
-		rc = check(j, simt_move(j->machine, j->rows.tile, j->tile, bytes));
+		rc = check(j, simt_move(j->machine, j->rows.tile, j->tile, bytes, j->e));
 	}
 	if (!rc)
 		rc = run(j, &gn_generate_place_unique_kernel, threads, &j->rows);

@@ -82,16 +82,16 @@ int gn_balance_place(const struct gn_balance *b, struct simt_machine *machine, s
 	const uint64_t bytes = (b->chunks + 1) * sizeof *b->start;
 	int rc;
 
-	graph->starts = (uint32_t *)simt_alloc(machine, bytes, SIMT_DEVICE);
+	graph->starts = (uint32_t *)simt_alloc(machine, bytes, SIMT_DEVICE, e);
 	if (!graph->starts)
 		return gn_error_set(
 		    e, -GN_ENOMEM,
 		    "out of memory on the machine for the start vertices of %llu chunks; give "
 		    "--layout csr, or larger chunks",
 		    (unsigned long long)b->chunks);
-	rc = simt_move(machine, graph->starts, b->start, bytes);
+	rc = simt_move(machine, graph->starts, b->start, bytes, e);
 	if (rc)
-		return gn_error_set(e, rc, "the start vertices: %s", simt_message(machine));
+		return gn_error_prefix(e, rc, "the start vertices");
 	graph->start_chunks = b->chunks;
 	graph->start_edges = b->chunk_edges;
 	graph->start_end = b->start[b->chunks];

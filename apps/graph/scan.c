@@ -12,7 +12,7 @@ double gn_scanner_clock(void)
 
 int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "%s: %s", s->job, simt_message(s->machine)) : 0;
+	return gn_error_prefix(error, rc, "%s", s->job);
 }
 
 void gn_scanner_listen(struct gn_scanner *s, const struct gn_graph_listener *listener)
@@ -65,8 +65,8 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 	scan->chunk_edges = chunk_edges;
 	scan->chunk_capacity = graph->edges / chunk_edges + 1;
 	scan->chunks = (struct gn_scan_chunk *)simt_alloc(
-	    machine, scan->chunk_capacity * sizeof *scan->chunks, SIMT_DEVICE);
-	scan->shared = (struct gn_scan_shared *)simt_alloc(machine, sizeof *scan->shared, SIMT_DEVICE);
+	    machine, scan->chunk_capacity * sizeof *scan->chunks, SIMT_DEVICE, error);
+	scan->shared = (struct gn_scan_shared *)simt_alloc(machine, sizeof *scan->shared, SIMT_DEVICE, error);
 	if (scan->chunks && scan->shared)
 		return gn_state_begin(s, error);
 	return gn_error_set(error, -GN_ENOMEM, "%s: out of memory on the machine for %llu edges", job,
@@ -134,14 +134,15 @@ int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt
 	scan->item_count = items;
 	scan->batch = batch_for(s, items);
 	s->shared.taken = 0;
-	rc = gn_scanner_machine(s, simt_move(s->machine, scan->shared, &s->shared, sizeof s->shared), error);
+	rc = gn_scanner_machine(s, simt_move(s->machine, scan->shared, &s->shared, sizeof s->shared, error),
+	                        error);
 	if (rc)
 		return rc;
-	rc = simt_launch(s->machine, kernel, grid_for(s, items), scan);
+	rc = simt_launch(s->machine, kernel, grid_for(s, items), scan, error);
 	if (!rc)
-		rc = simt_wait(s->machine);
+		rc = simt_wait(s->machine, error);
 	if (!rc)
-		rc = simt_move(s->machine, &s->shared, scan->shared, sizeof s->shared);
+		rc = simt_move(s->machine, &s->shared, scan->shared, sizeof s->shared, error);
 	return rc ? gn_scanner_machine(s, rc, error) : gn_state_failure(s, error);
 }
 

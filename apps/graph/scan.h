@@ -197,7 +197,8 @@ int gn_scanner_tell(struct gn_scanner *s, struct gn_graph_step *step, struct gn_
 /* gn_scanner_clock - seconds of a clock that only goes forward. */
 double gn_scanner_clock(void);
 
-/* gn_scanner_machine - rc as it is; if it is not 0, with the machine's message. */
+/* gn_scanner_machine - rc of a call of the machine as it is; if it is not 0, the job's name goes before the
+ * message. */
 int gn_scanner_machine(const struct gn_scanner *s, int rc, struct gn_error *error);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ int gn_state_begin(struct gn_scanner *s, struct gn_error *error)
 
 static int init_near(const struct gn_scanner *s, struct gn_state *state, struct gn_error *error)
 {
-	state->near = simt_alloc(s->machine, state->count * state->bytes, SIMT_DEVICE);
+	state->near = simt_alloc(s->machine, state->count * state->bytes, SIMT_DEVICE, error);
 	if (state->near)
 		return 0;
 	return gn_error_set(error, -GN_ENOMEM,
@@ -85,7 +85,7 @@ int gn_state_write(const struct gn_scanner *s, const struct gn_state *state, con
 	const size_t bytes = state->count * state->bytes;
 
 	if (state->near)
-		return gn_scanner_machine(s, simt_move(s->machine, state->near, from, bytes), error);
+		return gn_scanner_machine(s, simt_move(s->machine, state->near, from, bytes, error), error);
 	return gn_store_write_host(s->graph->state->store, state->at, from, bytes, error);
 }
 
@@ -96,7 +96,7 @@ int gn_state_read(const struct gn_scanner *s, const struct gn_state *state, void
 	int rc;
 
 	if (state->near)
-		return gn_scanner_machine(s, simt_move(s->machine, to, state->near, bytes), error);
+		return gn_scanner_machine(s, simt_move(s->machine, to, state->near, bytes, error), error);
 	rc = gn_cache_flush_range(place->cache, place->store, state->at, bytes, error);
 	return rc ? rc : gn_store_read_host(place->store, state->at, to, bytes, error);
 }

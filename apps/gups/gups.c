@@ -68,8 +68,8 @@ static int fill(struct gn_net *net, const struct gups *g, uint64_t *table)
 int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result)
 {
 	struct gups_update_args a;
-	uint64_t *table = (uint64_t *)gn_net_alloc(net, g->part_words * 8);
-	uint64_t *count = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
+	uint64_t *table = (uint64_t *)gn_net_alloc(net, g->part_words * 8, NULL);
+	uint64_t *count = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE, NULL);
 	int rc = -GN_ENOMEM;
 
 	memset(&a, 0, sizeof a);

@@ -82,7 +82,7 @@ static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_re
 		for (uint32_t d = 0; d < a->k.dimensions; d++)
 			result->centres[c * a->k.dimensions + d] = kmeans_coordinate(&a->k, c, d);
 	if (!rc)
-		rc = simt_move(m, centre, result->centres, bytes);
+		rc = simt_move(m, centre, result->centres, bytes, NULL);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net));
 	spread_count_begin(net, &result->stats);
@@ -92,14 +92,14 @@ static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_re
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	result->distance = totals[1];
-	return rc ? rc : simt_move(m, result->centres, centre, bytes);
+	return rc ? rc : simt_move(m, result->centres, centre, bytes, NULL);
 }
 
 int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result)
 {
 	struct simt_machine *m = gn_net_machine(net);
 	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
-	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions);
+	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions, NULL);
 	struct kmeans_args a;
 	int rc = 0;
 
@@ -109,13 +109,13 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	a.first = k->points * node / nodes;
 	a.count = k->points * (node + 1) / nodes - a.first;
 	a.centre = centre;
-	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1));
-	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE);
-	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE);
-	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE);
+	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1), NULL);
+	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE, NULL);
+	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE, NULL);
+	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE, NULL);
 	/* zero, as simt_alloc gives it, before and behind each launch */
 	a.part = (uint64_t *)simt_alloc(
-	    m, 8ull * k->clusters * (k->dimensions + 1) * (threads_of(net, k) + 256), SIMT_DEVICE);
+	    m, 8ull * k->clusters * (k->dimensions + 1) * (threads_of(net, k) + 256), SIMT_DEVICE, NULL);
 	if (!(centre && a.sum && a.totals && a.point && a.joined && a.part))
 		rc = -GN_ENOMEM;
 	if (!rc)

@@ -93,20 +93,21 @@ static void count_roundings(struct job *j)
 
 /* ---- memory ---- */
 
-static int machine_failed(const struct job *j, int rc, struct gn_error *error)
+static int machine_failed(int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "matrix: %s", simt_message(j->machine)) : 0;
+	return gn_error_prefix(error, rc, "matrix");
 }
 
 static int vector_alloc(struct job *j, float **to, const float *from, uint64_t length, struct gn_error *error)
 {
-	*to = (float *)simt_alloc(j->machine, length * sizeof **to, SIMT_DEVICE);
+	*to = (float *)simt_alloc(j->machine, length * sizeof **to, SIMT_DEVICE, error);
 	if (!*to)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "matrix: out of memory on the machine for %llu numbers; take a smaller "
 		                    "matrix",
 		                    (unsigned long long)length);
-	return from ? machine_failed(j, simt_move(j->machine, *to, from, length * sizeof **to), error) : 0;
+	return from ? machine_failed(simt_move(j->machine, *to, from, length * sizeof **to, error), error)
+	            : 0;
 }
 
 static void parts_free(struct job *j)
@@ -175,8 +176,8 @@ static int launch(struct job *j, const struct simt_kernel *kernel, uint64_t thre
 		grid.blocks = (uint32_t)(gn_matrix_least(threads, j->info.resident_threads) / block) + 1;
 	if (j->stream)
 		return gn_tiles_launch(j->stream, kernel, grid, args, error);
-	rc = simt_launch(j->machine, kernel, grid, args);
-	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
+	rc = simt_launch(j->machine, kernel, grid, args, error);
+	return machine_failed(rc ? rc : simt_wait(j->machine, error), error);
 }
 
 /*
@@ -370,10 +371,10 @@ static int vectors_fetch(struct job *j, const struct gn_matrix_vectors *v, struc
 	int rc = 0;
 
 	if (v->y)
-		rc = simt_move(j->machine, v->y, j->y, j->args.rows * sizeof *v->y);
+		rc = simt_move(j->machine, v->y, j->y, j->args.rows * sizeof *v->y, error);
 	if (!rc && v->v)
-		rc = simt_move(j->machine, v->v, j->v, j->args.columns * sizeof *v->v);
-	return machine_failed(j, rc, error);
+		rc = simt_move(j->machine, v->v, j->v, j->args.columns * sizeof *v->v, error);
+	return machine_failed(rc, error);
 }
 
 int gn_matrix_products(struct simt_machine *machine, struct gn_matrix *m, const struct gn_matrix_vectors *v,
@@ -472,7 +473,7 @@ int gn_matrix_atax(struct simt_machine *machine, struct gn_matrix *m, const floa
 		rc = run_atax(&j, twice, error);
 	result->seconds = 1e-9 * (double)(simt_clock_ns() - begin);
 	if (!rc)
-		rc = machine_failed(&j, simt_move(machine, v, j.v, m->columns * sizeof *v), error);
+		rc = machine_failed(simt_move(machine, v, j.v, m->columns * sizeof *v, error), error);
 	job_close(&j);
 	return rc;
 }

@@ -55,13 +55,13 @@ static int load_share(struct gn_net *net, const struct mer_reads *reads, struct 
 	uint8_t *share = (uint8_t *)malloc(bytes);
 	int rc = -GN_ENOMEM;
 
-	*to = (uint8_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE);
+	*to = (uint8_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, NULL);
 	if (share && *to) {
 		memset(share, MER_BREAK, bytes);
 		if (first)
 			share[0] = reads->base[first - 1];
 		memcpy(share + 1, reads->base + first, behind < bytes - 1 ? behind : bytes - 1);
-		rc = simt_move(gn_net_machine(net), *to, share, bytes);
+		rc = simt_move(gn_net_machine(net), *to, share, bytes, NULL);
 	}
 	free(share);
 	a->base = *to;
@@ -104,7 +104,7 @@ static int run(struct gn_net *net, const struct mer_args *a, const struct mer_ta
 	if (!rc)
 		rc = spread_launch_counting(net, &mer_send_kernel, 0, a, a->sent, 1, &sent);
 	if (!rc)
-		rc = gn_net_settle(net);
+		rc = gn_net_settle(net, NULL);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	return rc ? rc : collect(net, t, sent, result);
@@ -117,8 +117,9 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 	 * in the host's memory, where handlers run; symmetric memory lives as long as the network thread,
 	 * which may still call the handler after a failure
 	 */
-	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t);
-	struct mer_entry *entry = (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry);
+	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t, NULL);
+	struct mer_entry *entry =
+	    (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry, NULL);
 	uint8_t *share = NULL;
 	struct mer_args a;
 	int handler, rc;
@@ -130,13 +131,13 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 	t->entry = entry;
 	t->capacity = capacity;
 	*table = t;
-	handler = gn_net_handler(net, "mer", add, t);
+	handler = gn_net_handler(net, "mer", add, t, NULL);
 	if (handler < 0)
 		return handler;
 	a.net = gn_net_device(net);
 	a.k = k;
 	a.handler = (uint32_t)handler;
-	a.sent = (uint64_t *)simt_alloc(gn_net_machine(net), sizeof *a.sent, SIMT_DEVICE);
+	a.sent = (uint64_t *)simt_alloc(gn_net_machine(net), sizeof *a.sent, SIMT_DEVICE, NULL);
 	rc = a.sent ? load_share(net, reads, &a, &share) : -GN_ENOMEM;
 	if (!rc)
 		rc = run(net, &a, t, result);

@@ -21,7 +21,8 @@ static int allocate(struct job *j, struct gn_error *error)
 	struct gn_scanner *s = &j->scanner;
 	int rc;
 
-	a->counts = (struct gn_pagerank_counts *)simt_alloc(s->machine, sizeof *a->counts, SIMT_DEVICE);
+	a->counts =
+	    (struct gn_pagerank_counts *)simt_alloc(s->machine, sizeof *a->counts, SIMT_DEVICE, error);
 	if (!a->counts)
 		return gn_error_set(error, -GN_ENOMEM, "pagerank: out of memory on the machine for counters");
 	rc = gn_state_init(s, &a->rank, sizeof(uint64_t), error);
@@ -45,13 +46,13 @@ static int run_counting(struct job *j, const struct simt_kernel *kernel, struct 
 	int rc;
 
 	memset(&j->counts, 0, sizeof j->counts);
-	rc = simt_move(machine, j->args.counts, &j->counts, sizeof j->counts);
+	rc = simt_move(machine, j->args.counts, &j->counts, sizeof j->counts, error);
 	if (rc)
 		return gn_scanner_machine(&j->scanner, rc, error);
 	rc = gn_scanner_run(&j->scanner, &j->args.scan, kernel, j->scanner.graph->vertices, error);
 	if (rc)
 		return rc;
-	rc = simt_move(machine, &j->counts, j->args.counts, sizeof j->counts);
+	rc = simt_move(machine, &j->counts, j->args.counts, sizeof j->counts, error);
 	return gn_scanner_machine(&j->scanner, rc, error);
 }
 

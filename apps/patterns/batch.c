@@ -15,8 +15,9 @@ int gn_pattern_batch_open(struct gn_pattern_batch *b, struct simt_machine *machi
 	b->all = list->share_words ? args->touches / list->share_words : args->words / GN_PATTERN_ROW_WORDS;
 	rows->elements = list->elements;
 	rows->count = b->all < MOST_WORDS / list->elements ? b->all : MOST_WORDS / list->elements;
-	rows->index = (const uint64_t *)simt_alloc(machine, rows->count * sizeof(uint64_t), SIMT_DEVICE);
-	rows->rows = simt_alloc(machine, rows->count * rows->elements * 4, SIMT_DEVICE);
+	rows->index =
+	    (const uint64_t *)simt_alloc(machine, rows->count * sizeof(uint64_t), SIMT_DEVICE, error);
+	rows->rows = simt_alloc(machine, rows->count * rows->elements * 4, SIMT_DEVICE, error);
 	if (!rows->index || !rows->rows)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "patterns: out of memory for batches of %llu rows of %u bytes",
@@ -34,9 +35,9 @@ void gn_pattern_batch_close(struct gn_pattern_batch *b)
 static int launch(struct gn_pattern_batch *b, const struct simt_kernel *kernel, struct simt_grid grid,
                   const struct gn_pattern_args *args, struct gn_error *error)
 {
-	const int rc = simt_launch(b->machine, kernel, grid, args);
+	const int rc = simt_launch(b->machine, kernel, grid, args, error);
 
-	return rc ? gn_error_set(error, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
+	return gn_error_prefix(error, rc, "%s", kernel->name);
 }
 
 /* One batch: everything is launched, nothing is waited for. */
@@ -69,6 +70,6 @@ int gn_pattern_batch_launch(struct gn_pattern_batch *b, const struct gn_pattern 
 	}
 	if (rc)
 		return rc;
-	rc = simt_wait(b->machine);
-	return rc ? gn_error_set(error, rc, "%s as batches: %s", pattern->name, simt_message(b->machine)) : 0;
+	rc = simt_wait(b->machine, error);
+	return gn_error_prefix(error, rc, "%s as batches", pattern->name);
 }

@@ -60,11 +60,11 @@ static struct simt_grid grid_of(const struct gn_pattern_fixture *fixture)
 static int launch(struct gn_pattern_fixture *fixture, const struct simt_kernel *kernel,
                   const struct gn_pattern_args *args, struct gn_error *error)
 {
-	int rc = simt_launch(fixture->machine, kernel, grid_of(fixture), args);
+	int rc = simt_launch(fixture->machine, kernel, grid_of(fixture), args, error);
 
 	if (!rc)
-		rc = simt_wait(fixture->machine);
-	return rc ? gn_error_set(error, rc, "%s: %s", kernel->name, simt_message(fixture->machine)) : 0;
+		rc = simt_wait(fixture->machine, error);
+	return gn_error_prefix(error, rc, "%s", kernel->name);
 }
 
 static struct gn_pattern_args arguments(const struct gn_pattern_fixture *fixture,
@@ -140,7 +140,7 @@ int gn_pattern_fixture_open(struct gn_pattern_fixture *fixture, const struct gn_
 	if (rc)
 		return rc;
 	simt_describe(fixture->machine, &fixture->info);
-	fixture->wrong = (uint64_t *)simt_alloc(fixture->machine, sizeof *fixture->wrong, SIMT_PINNED);
+	fixture->wrong = (uint64_t *)simt_alloc(fixture->machine, sizeof *fixture->wrong, SIMT_PINNED, error);
 	return fixture->wrong ? fill(fixture, error)
 	                      : gn_error_set(error, -GN_ENOMEM, "patterns: cannot allocate pinned memory");
 }

@@ -24,7 +24,7 @@ struct job {
 
 static int machine_failed(const struct job *j, int rc)
 {
-	return rc ? gn_error_set(j->e, rc, "query: %s", simt_message(j->machine)) : 0;
+	return gn_error_prefix(j->e, rc, "query");
 }
 
 static int no_memory(const struct job *j)
@@ -51,9 +51,9 @@ static uint64_t sector_words(const struct gn_query *q, uint32_t k)
 /* Device memory that holds what host memory has; NULL if there is none. */
 static void *on_device(struct job *j, const void *from, size_t bytes)
 {
-	void *to = simt_alloc(j->machine, bytes ? bytes : 1, SIMT_DEVICE);
+	void *to = simt_alloc(j->machine, bytes ? bytes : 1, SIMT_DEVICE, j->e);
 
-	if (to && bytes && simt_move(j->machine, to, from, bytes)) {
+	if (to && bytes && simt_move(j->machine, to, from, bytes, j->e)) {
 		simt_free(j->machine, to);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ static int open_columns(struct job *j)
 		c->type = q->table->columns[column].type;
 		c->cursor = q->in_where[column] && cursors < GN_QUERY_CURSORS ? cursors++
 		                                                              : (uint32_t)GN_QUERY_CURSORS;
-		c->sectors = (uint32_t *)simt_alloc(j->machine, sector_words(q, k) * 4, SIMT_DEVICE);
+		c->sectors = (uint32_t *)simt_alloc(j->machine, sector_words(q, k) * 4, SIMT_DEVICE, j->e);
 		if (!c->sectors)
 			return no_memory(j);
 	}
@@ -124,11 +124,12 @@ static int open_job(struct job *j)
 	if (!j->cells || !j->group_rows)
 		return no_memory(j);
 	j->args.code = (const struct gn_instruction *)on_device(j, q->compiler.code, sizeof q->compiler.code);
-	j->args.cells =
-	    (struct gn_query_cell *)simt_alloc(j->machine, cell_count(q) * sizeof *j->cells, SIMT_DEVICE);
+	j->args.cells = (struct gn_query_cell *)simt_alloc(j->machine, cell_count(q) * sizeof *j->cells,
+	                                                   SIMT_DEVICE, j->e);
 	j->args.group_rows =
-	    (uint64_t *)simt_alloc(j->machine, q->groups * sizeof *j->group_rows, SIMT_DEVICE);
-	j->args.shared = (struct gn_query_shared *)simt_alloc(j->machine, sizeof j->shared, SIMT_DEVICE);
+	    (uint64_t *)simt_alloc(j->machine, q->groups * sizeof *j->group_rows, SIMT_DEVICE, j->e);
+	j->args.shared =
+	    (struct gn_query_shared *)simt_alloc(j->machine, sizeof j->shared, SIMT_DEVICE, j->e);
 	if (!j->args.code || !j->args.cells || !j->args.group_rows || !j->args.shared)
 		return no_memory(j);
 	return open_columns(j);
@@ -159,12 +160,12 @@ static int clear(struct job *j)
 		j->cells[k].least = UINT64_MAX;
 	memset(j->group_rows, 0, j->q->groups * sizeof *j->group_rows);
 	memset(&j->shared, 0, sizeof j->shared);
-	rc = simt_move(j->machine, j->args.cells, j->cells, cells * sizeof *j->cells);
+	rc = simt_move(j->machine, j->args.cells, j->cells, cells * sizeof *j->cells, j->e);
 	if (!rc)
 		rc = simt_move(j->machine, j->args.group_rows, j->group_rows,
-		               j->q->groups * sizeof *j->group_rows);
+		               j->q->groups * sizeof *j->group_rows, j->e);
 	if (!rc)
-		rc = simt_move(j->machine, j->args.shared, &j->shared, sizeof j->shared);
+		rc = simt_move(j->machine, j->args.shared, &j->shared, sizeof j->shared, j->e);
 	return machine_failed(j, rc);
 }
 
@@ -188,17 +189,18 @@ static struct simt_grid grid_for(struct job *j)
 static int launch(struct job *j)
 {
 	const struct simt_grid grid = grid_for(j);
-	int rc = simt_launch(j->machine, &gn_query_rows_kernel, grid, &j->args);
+	int rc = simt_launch(j->machine, &gn_query_rows_kernel, grid, &j->args, j->e);
 
 	if (!rc)
-		rc = simt_wait(j->machine);
+		rc = simt_wait(j->machine, j->e);
 	if (!rc)
-		rc = simt_move(j->machine, j->cells, j->args.cells, cell_count(j->q) * sizeof *j->cells);
+		rc =
+		    simt_move(j->machine, j->cells, j->args.cells, cell_count(j->q) * sizeof *j->cells, j->e);
 	if (!rc)
 		rc = simt_move(j->machine, j->group_rows, j->args.group_rows,
-		               j->q->groups * sizeof *j->group_rows);
+		               j->q->groups * sizeof *j->group_rows, j->e);
 	if (!rc)
-		rc = simt_move(j->machine, &j->shared, j->args.shared, sizeof j->shared);
+		rc = simt_move(j->machine, &j->shared, j->args.shared, sizeof j->shared, j->e);
 	return machine_failed(j, rc);
 }
 
@@ -279,7 +281,7 @@ static int count_sectors(struct job *j)
 		if (!sectors)
 			return no_memory(j);
 		rc = machine_failed(
-		    j, simt_move(j->machine, sectors, j->columns[k].sectors, words * sizeof *sectors));
+		    j, simt_move(j->machine, sectors, j->columns[k].sectors, words * sizeof *sectors, j->e));
 		for (uint64_t w = 0; !rc && w < words; w++)
 			j->result->needed_bytes += (uint64_t)__builtin_popcount(sectors[w]) * GN_QUERY_SECTOR;
 		free(sectors);

@@ -42,7 +42,8 @@ static int counts_alloc(struct radix *r, struct gn_error *error)
 {
 	const uint64_t counts = GN_RADIX_DIGITS * (r->args.parts + 1);
 
-	r->args.counts = (uint64_t *)simt_alloc(r->machine, counts * sizeof *r->args.counts, SIMT_DEVICE);
+	r->args.counts =
+	    (uint64_t *)simt_alloc(r->machine, counts * sizeof *r->args.counts, SIMT_DEVICE, error);
 	if (!r->args.counts)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "sort: out of memory on the machine for %llu counts; sort fewer keys at "
@@ -52,28 +53,29 @@ static int counts_alloc(struct radix *r, struct gn_error *error)
 	return 0;
 }
 
-static int launch(struct radix *r, const struct simt_kernel *kernel, uint32_t blocks, size_t shared_bytes)
+static int launch(struct radix *r, const struct simt_kernel *kernel, uint32_t blocks, size_t shared_bytes,
+                  struct gn_error *error)
 {
 	struct simt_grid grid = r->grid;
 
 	grid.blocks = blocks;
 	grid.shared_bytes = (uint32_t)shared_bytes;
-	return simt_launch(r->machine, kernel, grid, &r->args);
+	return simt_launch(r->machine, kernel, grid, &r->args, error);
 }
 
 /* Sort by one digit; the result becomes the next pass's input. */
-static int pass(struct radix *r, unsigned shift, unsigned bits)
+static int pass(struct radix *r, unsigned shift, unsigned bits, struct gn_error *error)
 {
 	void *const from = r->args.from;
 	int rc;
 
 	r->args.shift = shift;
 	r->args.most = (1u << gn_sort_least(bits - shift, digit_bits)) - 1;
-	rc = launch(r, r->count, r->grid.blocks, offsetof(struct gn_radix_shared, start));
+	rc = launch(r, r->count, r->grid.blocks, offsetof(struct gn_radix_shared, start), error);
 	if (!rc)
-		rc = launch(r, &gn_radix_scan_kernel, GN_RADIX_DIGITS / GN_RADIX_WARPS, 0);
+		rc = launch(r, &gn_radix_scan_kernel, GN_RADIX_DIGITS / GN_RADIX_WARPS, 0, error);
 	if (!rc)
-		rc = launch(r, r->scatter, r->grid.blocks, sizeof(struct gn_radix_shared));
+		rc = launch(r, r->scatter, r->grid.blocks, sizeof(struct gn_radix_shared), error);
 	r->args.from = r->args.to;
 	r->args.to = from;
 	return rc;
@@ -84,11 +86,11 @@ static int run(struct radix *r, unsigned bits, void **sorted, struct gn_error *e
 	int rc = 0, failed;
 
 	for (unsigned shift = 0; shift < bits && !rc; shift += digit_bits)
-		rc = pass(r, shift, bits);
-	failed = simt_wait(r->machine);
+		rc = pass(r, shift, bits, error);
+	failed = simt_wait(r->machine, rc ? NULL : error);
 	rc = rc ? rc : failed;
 	*sorted = r->args.from;
-	return rc ? gn_error_set(error, rc, "sort: %s", simt_message(r->machine)) : 0;
+	return gn_error_prefix(error, rc, "sort");
 }
 
 int gn_radix_sort(struct simt_machine *machine, void *keys, void *spare, uint64_t count, uint32_t key_bytes,

@@ -91,9 +91,9 @@ uint64_t gn_sort_job_samples(const struct gn_sort_job *j, uint64_t run)
 	return gn_sort_parts(gn_sort_job_run_keys(j, run), j->sort->plan.interval);
 }
 
-static int machine_failed(const struct gn_sort_job *j, int rc, struct gn_error *error)
+static int machine_failed(int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "sort: %s", simt_message(j->machine)) : 0;
+	return gn_error_prefix(error, rc, "sort");
 }
 
 int gn_sort_job_launch(struct gn_sort_job *j, const struct simt_kernel *kernel, uint64_t warps,
@@ -101,9 +101,9 @@ int gn_sort_job_launch(struct gn_sort_job *j, const struct simt_kernel *kernel, 
 {
 	const uint64_t blocks = gn_sort_parts(gn_sort_least(warps, j->warps), block_warps);
 	const struct simt_grid grid = {(uint32_t)blocks, (uint32_t)block_warps * j->info.warp_width, 0};
-	int rc = simt_launch(j->machine, kernel, grid, args);
+	int rc = simt_launch(j->machine, kernel, grid, args, error);
 
-	return machine_failed(j, rc ? rc : simt_wait(j->machine), error);
+	return machine_failed(rc ? rc : simt_wait(j->machine, error), error);
 }
 
 static int check_arrays(const struct gn_sort *s, struct gn_error *error)
@@ -125,7 +125,7 @@ static void count_warps(struct gn_sort_job *j)
 	j->warps = j->info.resident_threads / j->info.warp_width;
 	if (!j->sort->cache)
 		return;
-	gn_cache_describe(j->sort->cache, &cache);
+	gn_cache_describe(j->sort->cache, &cache, NULL);
 	j->page_keys = cache.page_bytes / j->key_bytes;
 	j->warps = gn_sort_least(j->warps, cache.frames / frames_a_warp);
 	j->warps += !j->warps;
@@ -138,9 +138,10 @@ static int memory_alloc(struct gn_sort_job *j, struct gn_error *error)
 	const uint64_t samples = p->runs > 1 ? p->runs * gn_sort_job_samples(j, 0) : 1;
 
 	for (unsigned k = 0; k < 2; k++)
-		j->memory[k] = simt_alloc(j->machine, keys * j->key_bytes, SIMT_DEVICE);
-	j->piece = (struct gn_sort_piece *)simt_alloc(j->machine, p->runs * sizeof *j->piece, SIMT_DEVICE);
-	j->samples = (uint64_t *)simt_alloc(j->machine, samples * sizeof *j->samples, SIMT_DEVICE);
+		j->memory[k] = simt_alloc(j->machine, keys * j->key_bytes, SIMT_DEVICE, error);
+	j->piece =
+	    (struct gn_sort_piece *)simt_alloc(j->machine, p->runs * sizeof *j->piece, SIMT_DEVICE, error);
+	j->samples = (uint64_t *)simt_alloc(j->machine, samples * sizeof *j->samples, SIMT_DEVICE, error);
 	if (j->memory[0] && j->memory[1] && j->piece && j->samples)
 		return 0;
 	return gn_error_set(error, -GN_ENOMEM,
@@ -208,7 +209,7 @@ static int fetch(struct gn_sort_job *j, const struct gn_array *from, const struc
                  uint64_t pieces, uint64_t count, enum gn_sort_step step, struct gn_error *error)
 {
 	struct gn_sort_move_args a;
-	int rc = machine_failed(j, simt_move(j->machine, j->piece, piece, pieces * sizeof *piece), error);
+	int rc = machine_failed(simt_move(j->machine, j->piece, piece, pieces * sizeof *piece, error), error);
 
 	memset(&a, 0, sizeof a);
 	a.a = *from;

@@ -27,9 +27,9 @@ static int out_of_memory(struct gn_error *error)
 	return gn_error_set(error, -GN_ENOMEM, "sort: out of memory for samples; sort fewer runs");
 }
 
-static int machine_failed(const struct gn_sort_job *j, int rc, struct gn_error *error)
+static int machine_failed(int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "sort: %s", simt_message(j->machine)) : 0;
+	return gn_error_prefix(error, rc, "sort");
 }
 
 /* ---- samples ---- */
@@ -49,7 +49,7 @@ static int fetch_keys(const struct gn_sort_job *j, uint64_t **keys, uint64_t sam
 	*keys = (uint64_t *)malloc(samples * sizeof **keys);
 	if (!*keys)
 		return out_of_memory(error);
-	rc = machine_failed(j, simt_move(j->machine, *keys, j->samples, samples * sizeof **keys), error);
+	rc = machine_failed(simt_move(j->machine, *keys, j->samples, samples * sizeof **keys, error), error);
 	if (rc)
 		free(*keys);
 	return rc;
@@ -116,19 +116,19 @@ static void choose(struct gn_sort_job *j, const struct sample *sorted, uint64_t 
 static int launch_split(struct gn_sort_job *j, struct gn_sort_split_args *a, struct gn_error *error)
 {
 	const uint64_t places = a->splitters * a->run_count;
-	int rc = simt_move(j->machine, a->splitter, j->splitter, a->splitters * sizeof *a->splitter);
+	int rc = simt_move(j->machine, a->splitter, j->splitter, a->splitters * sizeof *a->splitter, error);
 
 	if (!rc)
-		rc = simt_move(j->machine, a->place, j->place, places * sizeof *a->place);
-	rc = machine_failed(j, rc, error);
+		rc = simt_move(j->machine, a->place, j->place, places * sizeof *a->place, error);
+	rc = machine_failed(rc, error);
 	if (!rc)
 		rc = gn_sort_job_launch(j, &gn_sort_split_kernel, places / j->info.warp_width + 1, a, error);
 	if (!rc)
 		rc = gn_array_failure(&a->runs, error);
 	if (rc)
 		return rc;
-	rc = simt_move(j->machine, j->place, a->place, places * sizeof *a->place);
-	return machine_failed(j, rc, error);
+	rc = simt_move(j->machine, j->place, a->place, places * sizeof *a->place, error);
+	return machine_failed(rc, error);
 }
 
 /* The machine's threads look in the runs for the places, many side by side. */
@@ -140,9 +140,10 @@ static int find_places(struct gn_sort_job *j, struct gn_error *error)
 	int rc;
 
 	memset(&a, 0, sizeof a);
-	a.splitter =
-	    (struct gn_sort_splitter *)simt_alloc(j->machine, buckets * sizeof *a.splitter, SIMT_DEVICE);
-	a.place = (uint64_t *)simt_alloc(j->machine, buckets * plan->runs * sizeof *a.place, SIMT_DEVICE);
+	a.splitter = (struct gn_sort_splitter *)simt_alloc(j->machine, buckets * sizeof *a.splitter,
+	                                                   SIMT_DEVICE, error);
+	a.place =
+	    (uint64_t *)simt_alloc(j->machine, buckets * plan->runs * sizeof *a.place, SIMT_DEVICE, error);
 	a.runs = j->sort->runs;
 	a.splitters = buckets;
 	a.run_count = plan->runs;

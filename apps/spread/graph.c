@@ -21,10 +21,10 @@ uint64_t spread_most_edges(const struct gn_graph *whole, uint32_t nodes)
 /* A copy in memory of the machine. */
 static int copy(struct gn_net *net, const void *from, uint64_t bytes, void **to)
 {
-	*to = simt_alloc(gn_net_machine(net), bytes ? bytes : 1, SIMT_DEVICE);
+	*to = simt_alloc(gn_net_machine(net), bytes ? bytes : 1, SIMT_DEVICE, NULL);
 	if (!*to)
 		return -GN_ENOMEM;
-	return bytes ? simt_move(gn_net_machine(net), *to, from, bytes) : 0;
+	return bytes ? simt_move(gn_net_machine(net), *to, from, bytes, NULL) : 0;
 }
 
 static int load_offsets(struct spread_graph *p, struct gn_net *net, const struct gn_graph *whole)

@@ -30,11 +30,11 @@ int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t
                   const void *arguments)
 {
 	struct gn_net_fault fault;
-	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments);
+	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments, NULL);
 
 	if (!rc)
-		rc = simt_wait(gn_net_machine(net));
-	return rc ? rc : gn_net_failure(net, &fault);
+		rc = simt_wait(gn_net_machine(net), NULL);
+	return rc ? rc : gn_net_failure(net, &fault, NULL);
 }
 
 int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
@@ -46,10 +46,10 @@ int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel,
 
 	assert(counts <= SPREAD_MOST_COUNTS);
 	memset(counted, 0, bytes);
-	rc = simt_move(gn_net_machine(net), count, zero, bytes);
+	rc = simt_move(gn_net_machine(net), count, zero, bytes, NULL);
 	if (!rc)
 		rc = spread_launch(net, kernel, threads, arguments);
-	return rc ? rc : simt_move(gn_net_machine(net), counted, count, bytes);
+	return rc ? rc : simt_move(gn_net_machine(net), counted, count, bytes, NULL);
 }
 
 /* One node alone, until its kernel finds nothing more. */

@@ -43,7 +43,7 @@ static double number_of(int is_f32, uint32_t length)
 
 static void *device(const struct job *j, uint64_t count)
 {
-	return simt_alloc(j->scanner.machine, count * sizeof(uint32_t), SIMT_DEVICE);
+	return simt_alloc(j->scanner.machine, count * sizeof(uint32_t), SIMT_DEVICE, NULL);
 }
 
 static int allocate(struct job *j, struct gn_error *error)
@@ -54,7 +54,8 @@ static int allocate(struct job *j, struct gn_error *error)
 
 	a->capacity = vertices / GN_SSSP_DENSE + 1;
 	a->sample = (uint32_t *)device(j, GN_SSSP_SAMPLES);
-	a->counts = (struct gn_sssp_counts *)simt_alloc(j->scanner.machine, sizeof *a->counts, SIMT_DEVICE);
+	a->counts =
+	    (struct gn_sssp_counts *)simt_alloc(j->scanner.machine, sizeof *a->counts, SIMT_DEVICE, error);
 	j->lists[0] = (uint32_t *)device(j, a->capacity);
 	j->lists[1] = (uint32_t *)device(j, a->capacity);
 	if (!a->sample || !a->counts || !j->lists[0] || !j->lists[1])
@@ -93,7 +94,7 @@ static int start(struct job *j, uint64_t source, uint32_t *length, struct gn_err
 		rc = gn_state_write(&j->scanner, &j->args.length, length, error);
 	if (rc)
 		return rc;
-	rc = simt_move(j->scanner.machine, j->lists[0], &vertex, sizeof vertex);
+	rc = simt_move(j->scanner.machine, j->lists[0], &vertex, sizeof vertex, error);
 	j->scanner.shared.found = 1;
 	return gn_scanner_machine(&j->scanner, rc, error);
 }
@@ -113,7 +114,7 @@ static int mean_weight(struct job *j, double *mean, struct gn_error *error)
 	rc = gn_scanner_run(&j->scanner, &j->args.scan, &gn_sssp_sample_kernel, GN_SSSP_SAMPLES, error);
 	if (rc)
 		return rc;
-	rc = simt_move(j->scanner.machine, sample, j->args.sample, sizeof sample);
+	rc = simt_move(j->scanner.machine, sample, j->args.sample, sizeof sample, error);
 	*mean = 0;
 	for (uint32_t k = 0; k < GN_SSSP_SAMPLES && !rc; k++)
 		*mean += sample[k] < too_much ? number_of(j->is_f32, sample[k]) / GN_SSSP_SAMPLES : 0;
@@ -205,8 +206,8 @@ static int move_counts(struct job *j, int to_device, struct gn_error *error)
 {
 	struct gn_sssp_counts *there = j->args.counts;
 	const size_t bytes = sizeof *there;
-	const int rc = to_device ? simt_move(j->scanner.machine, there, &j->counts, bytes)
-	                         : simt_move(j->scanner.machine, &j->counts, there, bytes);
+	const int rc = to_device ? simt_move(j->scanner.machine, there, &j->counts, bytes, error)
+	                         : simt_move(j->scanner.machine, &j->counts, there, bytes, error);
 
 	return gn_scanner_machine(&j->scanner, rc, error);
 }

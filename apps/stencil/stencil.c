@@ -53,10 +53,10 @@ static int run_whole(struct job *j, struct gn_error *error)
 
 	j->args.from = s->grid[j->step % 2];
 	j->args.to = s->grid[(j->step + 1) % 2];
-	rc = simt_launch(j->machine, &gn_stencil_step_kernel, j->grid, &j->args);
-	rc = rc ? rc : simt_wait(j->machine);
+	rc = simt_launch(j->machine, &gn_stencil_step_kernel, j->grid, &j->args, error);
+	rc = rc ? rc : simt_wait(j->machine, error);
 	if (rc)
-		return gn_error_set(error, rc, "stencil: %s", simt_message(j->machine));
+		return gn_error_prefix(error, rc, "stencil");
 	rc = gn_array_failure(&s->grid[0], error);
 	return rc ? rc : gn_array_failure(&s->grid[1], error);
 }
@@ -127,8 +127,8 @@ static int lines_alloc(struct job *j, struct gn_error *error)
 	warps = (uint64_t)j->grid.blocks * j->grid.block_threads / info.warp_width;
 	count = warps * 3 * (j->args.width + 2);
 	j->args.lines = (float *)simt_alloc(
-	    j->machine, (j->stencil->tiled ? GN_TILES_SLOTS : 1) * count * sizeof *j->args.lines,
-	    SIMT_DEVICE);
+	    j->machine, (j->stencil->tiled ? GN_TILES_SLOTS : 1) * count * sizeof *j->args.lines, SIMT_DEVICE,
+	    error);
 	if (!j->args.lines)
 		return gn_error_set(error, -GN_ENOMEM, "stencil: out of memory on the machine for rows");
 	for (unsigned k = 0; k < GN_TILES_SLOTS && j->stencil->tiled; k++) {

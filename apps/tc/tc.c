@@ -14,7 +14,7 @@ struct job {
 static int allocate(struct job *j, struct gn_error *error)
 {
 	j->args.looked_up =
-	    (uint64_t *)simt_alloc(j->scanner.machine, sizeof *j->args.looked_up, SIMT_DEVICE);
+	    (uint64_t *)simt_alloc(j->scanner.machine, sizeof *j->args.looked_up, SIMT_DEVICE, error);
 	return j->args.looked_up ? 0 : gn_error_set(error, -GN_ENOMEM, "tc: out of memory on the machine");
 }
 
@@ -45,7 +45,7 @@ static int run(struct job *j, const struct gn_tc_options *options, struct gn_err
 	if (rc)
 		return rc;
 	rc = simt_move(j->scanner.machine, &j->result->looked_up, j->args.looked_up,
-	               sizeof j->result->looked_up);
+	               sizeof j->result->looked_up, error);
 	return gn_scanner_machine(&j->scanner, rc, error);
 }
 

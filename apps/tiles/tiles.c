@@ -44,9 +44,9 @@ void gn_tiled_close(struct gn_tiled *t)
 	}
 }
 
-static int stream_failed(struct simt_stream *stream, int rc, struct gn_error *error)
+static int stream_failed(int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "tile: %s", simt_stream_message(stream)) : 0;
+	return gn_error_prefix(error, rc, "tile");
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -69,9 +69,9 @@ int gn_tiled_in(const struct gn_tiled *t, struct simt_stream *stream, unsigned s
 
 	for (uint64_t part; bytes && !rc; far += part, near += part, bytes -= part) {
 		part = least(bytes, pinned_piece - far % pinned_piece);
-		rc = simt_stream_move(stream, near_of(t, slot, near), t->far + far, (size_t)part);
+		rc = simt_stream_move(stream, near_of(t, slot, near), t->far + far, (size_t)part, error);
 	}
-	return stream_failed(stream, rc, error);
+	return stream_failed(rc, error);
 }
 
 int gn_tiled_out(const struct gn_tiled *t, struct simt_stream *stream, unsigned slot, uint64_t far,
@@ -81,9 +81,9 @@ int gn_tiled_out(const struct gn_tiled *t, struct simt_stream *stream, unsigned 
 
 	for (uint64_t part; bytes && !rc; far += part, near += part, bytes -= part) {
 		part = least(bytes, pinned_piece - far % pinned_piece);
-		rc = simt_stream_move(stream, t->far + far, near_of(t, slot, near), (size_t)part);
+		rc = simt_stream_move(stream, t->far + far, near_of(t, slot, near), (size_t)part, error);
 	}
-	return stream_failed(stream, rc, error);
+	return stream_failed(rc, error);
 }
 
 int gn_tiled_failure(struct gn_tiled *t, struct gn_error *error)
@@ -98,9 +98,9 @@ int gn_tiled_failure(struct gn_tiled *t, struct gn_error *error)
 int gn_tiles_launch(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
                     const void *arguments, struct gn_error *error)
 {
-	int rc = simt_launch_on(stream, kernel, grid, arguments);
+	int rc = simt_launch_on(stream, kernel, grid, arguments, error);
 
-	return stream_failed(stream, rc ? rc : simt_stream_wait(stream), error);
+	return stream_failed(rc ? rc : simt_stream_wait(stream, error), error);
 }
 
 /* ---- a pass ---- */

@@ -18,9 +18,11 @@ void bench_must(int rc, const char *text)
 	exit(rc == -GN_ENODEV ? SKIP : EXIT_FAILURE);
 }
 
-void bench_must_run(const struct simt_machine *m, int rc)
+struct gn_error bench_error;
+
+void bench_must_run(int rc)
 {
-	bench_must(rc, rc ? simt_message(m) : "");
+	bench_must(rc, bench_error.text);
 }
 
 /* Is the argument one of "NAME NAME..."? */
@@ -97,9 +99,9 @@ struct simt_machine *bench_machine(const char *name, unsigned threads, unsigned 
 
 void *bench_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
 {
-	void *memory = simt_alloc(m, bytes, where);
+	void *memory = simt_alloc(m, bytes, where, &bench_error);
 
-	bench_must(memory ? 0 : -GN_ENOMEM, "no memory");
+	bench_must_run(memory ? 0 : bench_error.code);
 	return memory;
 }
 
@@ -107,9 +109,9 @@ double bench_launch(struct simt_machine *m, const struct simt_kernel *kernel, st
                     const void *args)
 {
 	const double begin = scope_clock();
-	int rc = simt_launch(m, kernel, grid, args);
+	int rc = simt_launch(m, kernel, grid, args, &bench_error);
 
-	bench_must_run(m, rc ? rc : simt_wait(m));
+	bench_must_run(rc ? rc : simt_wait(m, &bench_error));
 	return scope_clock() - begin;
 }
 

@@ -22,8 +22,9 @@ extern "C" {
 /* bench_must - end the program unless rc is 0. @text  why, as it stands after the call that gave rc */
 void bench_must(int rc, const char *text);
 
-/* bench_must_run - the same of a call of the machine, which says why itself. */
-void bench_must_run(const struct simt_machine *m, int rc);
+/* bench_must_run - the same of a call that was given &bench_error, and says there why. */
+void bench_must_run(int rc);
+extern struct gn_error bench_error;
 
 /*
  * bench_text, bench_number - the value of the argument NAME=VALUE, or `otherwise`. bench_begin comes first:

@@ -5,8 +5,8 @@
  *     gn_auto_open(&choice, machine, store, &options, &error);
  *     for (each launch) {
  *             args.array = gn_auto_array(choice);      by value, for this launch
- *             simt_launch(machine, &kernel, grid, &args);
- *             simt_wait(machine);
+ *             simt_launch(machine, &kernel, grid, &args, &error);
+ *             simt_wait(machine, &error);
  *             gn_auto_adapt(choice, &error);           looks at the launch, decides, switches
  *     }
  *     gn_auto_flush(choice, &error);                   if it was written

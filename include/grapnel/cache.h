@@ -210,7 +210,7 @@ struct gn_cache_info {
  * Host; waits for the machine's own stream. While kernels of other streams run, the values need not be of the
  * same moment. Returns 0 or -GN_EIO.
  */
-int gn_cache_describe(struct gn_cache *cache, struct gn_cache_info *info);
+int gn_cache_describe(struct gn_cache *cache, struct gn_cache_info *info, struct gn_error *error);
 
 /* gn_cache_view_of - the device's view, in device memory. Borrowed. */
 const struct gn_cache_view *gn_cache_view_of(const struct gn_cache *cache);

@@ -6,7 +6,7 @@
  * The codes equal Linux errno values and are the same on host and device. The status of a device (for
  * example an NVMe status field) is kept beside the code, never mixed into it.
  *
- * Functions that open, create or parse also take a `struct gn_error *`, which may be NULL. On
+ * Host functions that can fail also take a `struct gn_error *`, last, which may be NULL. On
  * failure it receives one line that says what was wrong, where, and what to do about it. The
  * library never prints, exits or aborts.
  */
@@ -64,6 +64,18 @@ extern "C" {
 __attribute__((format(printf, 3, 4)))
 #endif
 int gn_error_set(struct gn_error *e, int code, const char *format, ...);
+
+/*
+ * gn_error_prefix - put words in front of the message of a failure: "WORDS: MESSAGE".
+ * @e     has the message of a call that failed; NULL does nothing
+ * @code  negative code, recorded in place of the one before; 0 does nothing
+ * @format, ...  as printf: what the caller was doing
+ * Returns code. Any thread; does not block. A message that is too long is cut.
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+int gn_error_prefix(struct gn_error *e, int code, const char *format, ...);
 
 /*
  * gn_error_name - the name of a code: gn_error_name(-GN_EIO) is "GN_EIO".

@@ -10,12 +10,12 @@
  *
  *     static int node_main(struct gn_net *net, void *unused)
  *     {
- *             uint64_t *table = gn_net_alloc(net, 1 << 20);
+ *             uint64_t *table = gn_net_alloc(net, 1 << 20, NULL);
  *             struct update_args a = {gn_net_device(net), table};
  *
- *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a);
+ *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a, NULL);
  *             // in the kernel: gn_net_inc_u64(&a->net, pe, &a->table[i])
- *             simt_wait(gn_net_machine(net));
+ *             simt_wait(gn_net_machine(net), NULL);
  *             return gn_net_barrier(gn_net_host(net));
  *     }
  *     ...
@@ -169,21 +169,22 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net);
  * gn_net_alloc - symmetric memory, zeroed, aligned to 64 bytes. Every node makes the same calls of alloc and
  * free, in the same order: then the memory has the same offset in the heaps of all nodes, which is its
  * symmetric address. Before a node uses it on another node, both pass a gn_net_barrier. Host, one thread at a
- * time. Returns NULL if the heap has not enough room.
+ * time. Returns NULL if the heap has not enough room (-GN_ENOMEM in error->code), or the machine failed to
+ * zero the memory.
  */
-void *gn_net_alloc(struct gn_net *net, uint64_t bytes);
+void *gn_net_alloc(struct gn_net *net, uint64_t bytes, struct gn_error *error);
 
 /*
  * gn_net_alloc_aligned - the same, at a multiple of alignment: a power of two, up to 16 MiB in heaps of 32
- * MiB and more, else up to 4096.
+ * MiB and more, else up to 4096 (-GN_EINVAL if it is not).
  */
-void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes);
+void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes, struct gn_error *error);
 
 /*
  * gn_net_alloc_shared - as gn_net_alloc, for memory that the machine and its host both reach: on cpu the
  * heap, on cuda memory of the host. There an operation of a kernel on its own node is a message, too.
  */
-void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes);
+void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes, struct gn_error *error);
 
 /*
  * gn_net_bytes - the size of an allocation, a multiple of 64; 0 if none begins at memory. Host, one thread at
@@ -207,19 +208,22 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
 /*
  * gn_net_handler - register a function, which gn_net_call runs by the number that is returned.
  * @name  every node registers the same names in the same order, before the handler is called. Up to 55 bytes
- *        of them are compared; node 0 fails if another node has a different name (-GN_EINVAL; gn_net_message
- *        has both)
+ *        of them are compared; node 0 fails if another node has a different name (-GN_EINVAL; the text of
+ *        gn_net_failure has both)
  * Handlers run on the network thread, one after the other, and must not wait. They do not reach a GPU's
  * memory. Host. Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or
  * -GN_ETIMEDOUT (the name could not be sent).
  */
-int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context);
+int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context,
+                   struct gn_error *error);
 
-/* gn_net_failure - the first failure of this node's operations; its code, 0: none. Any thread. */
-int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault);
-
-/* gn_net_message - the network's own failure in words, "" if there was none. Borrowed. */
-const char *gn_net_message(const struct gn_net *net);
+/*
+ * gn_net_failure - the first failure of this node: of one of its operations, or of its network.
+ * @fault  receives its code, and the other node; state 0: there was none
+ * @error  receives why the network failed, if it did, and its code; else the first failure in words
+ * Returns the code of the first failure; 0: none. Any thread.
+ */
+int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault, struct gn_error *error);
 
 /*
  * gn_net_get_statistics - fill statistics with what the node did so far. The values are exact while no
@@ -246,7 +250,7 @@ void gn_net_waited(const struct gn_net *net, uint64_t *ns);
  * gn_net_settle - wait until no message is in flight on any node, including messages that handlers send. All
  * nodes call it, one host thread each; it is a barrier too. Codes as gn_net_quiet.
  */
-int gn_net_settle(struct gn_net *net);
+int gn_net_settle(struct gn_net *net, struct gn_error *error);
 
 #ifdef __cplusplus
 }

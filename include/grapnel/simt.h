@@ -14,8 +14,8 @@
  *     }
  *     SIMT_KERNEL(scale, struct scale_args)
  *
- * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args). Compiled by a C or
- * C++ compiler it runs on the cpu machine; compiled by nvcc it runs on cpu and cuda.
+ * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args,
+ * &error). Compiled by a C or C++ compiler it runs on the cpu machine; compiled by nvcc on cpu and cuda.
  *
  * This file declares every function; their code is in detail/simt/. Only there are CUDA intrinsics, compiler
  * atomics and assembly. explore.h runs a kernel under every schedule, or under many random ones.
@@ -249,7 +249,8 @@ SIMT_FN void *simt_shared(void);
 
 /*
  * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host
- * thread a stream at a time; simt_launch, simt_wait, simt_move and simt_message use the machine's own stream.
+ * thread a stream at a time; simt_launch, simt_wait and simt_move use the machine's own stream. A call that
+ * fails says in error->text what failed, where, and what to do; error may be NULL.
  * The comment of each call says what it waits for. No call waits for the whole device, except that simt_free
  * and simt_close may, because CUDA's freeing does.
  */
@@ -340,7 +341,7 @@ unsigned simt_devices(const char *kind);
  * simt_enable_peer - make the device memory of another machine of this process accessible to kernels of
  * machine, at the same addresses. Returns 0, or -GN_ENOTSUP: the devices do not reach each other.
  */
-int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other);
+int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other, struct gn_error *error);
 
 /*
  * simt_export - describe memory from simt_alloc(SIMT_EXPORTED) for other processes; valid until it is freed.
@@ -349,16 +350,18 @@ int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other);
  * closed. The memory exists as long as any process has it. Return 0 or -GN_ENOTSUP: the memory is of another
  * host, user or container, its process has ended, or this system does not support it.
  */
-int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported);
-int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory);
+int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported,
+                struct gn_error *error);
+int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory,
+                struct gn_error *error);
 void simt_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory);
 
 /*
  * simt_alloc - memory for a machine, zeroed; aligned to 4096 bytes if pinned, to 256 if the device's.
- * Returns NULL if there is not enough. Free it by simt_free. Do not call it while any stream is in capture:
- * CUDA forbids that.
+ * Returns NULL if there is not enough (error->code is -GN_ENOMEM) or the device failed (-GN_EIO). Free it by
+ * simt_free. Do not call it while any stream is in capture: CUDA forbids that.
  */
-void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where);
+void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where, struct gn_error *error);
 
 /* simt_free - free memory from simt_alloc; NULL does nothing. */
 void simt_free(struct simt_machine *machine, void *memory);
@@ -368,7 +371,7 @@ void simt_free(struct simt_machine *machine, void *memory);
  * machine's own stream before it and returns when the bytes are there.
  * Returns 0 or -GN_EIO (a launch before it failed, or the copy did).
  */
-int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes);
+int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes, struct gn_error *error);
 
 /*
  * simt_register - make host memory of the caller accessible to the device.
@@ -394,24 +397,21 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
  * -GN_ENODEV (the kernel was not compiled for this machine), -GN_ENOMEM, -GN_EIO (what the device said).
  */
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-                const void *arguments);
+                const void *arguments, struct gn_error *error);
 
 /*
  * simt_wait - wait for every launch of the machine's own stream.
  * Returns 0; -GN_EDEADLK if lanes of a cpu launch waited for lanes that do not come (the launch was
- * abandoned); -GN_EIO if the device failed. simt_message has the message.
+ * abandoned); -GN_EIO if the device failed.
  */
-int simt_wait(struct simt_machine *machine);
-
-/* simt_message - the last failure of the machine's own stream in words, "" if there was none. Borrowed. */
-const char *simt_message(const struct simt_machine *machine);
+int simt_wait(struct simt_machine *machine, struct gn_error *error);
 
 /*
  * simt_prepare - load a kernel now, with room on the stack. Otherwise its first launch does so, and CUDA may
  * wait for that until the device is idle. Prepare each kernel whose first launch is beside running kernels,
  * or in a capture. Returns 0, -GN_ENODEV (not compiled for this machine), -GN_ENOMEM, -GN_EIO.
  */
-int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel);
+int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel, struct gn_error *error);
 
 /*
  * simt_reserve_stack - make room on the stack for a kernel that the program launches by itself.
@@ -455,25 +455,23 @@ void simt_stream_destroy(struct simt_stream *stream);
 /* simt_stream_handle - the cudaStream_t behind it; NULL on cpu. Borrowed. */
 void *simt_stream_handle(const struct simt_stream *stream);
 
-/* simt_launch_on - simt_launch on this stream. Codes as simt_launch; the message: simt_stream_message. */
+/* simt_launch_on - simt_launch on this stream. Codes as simt_launch. */
 int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-                   const void *arguments);
+                   const void *arguments, struct gn_error *error);
 
 /*
  * simt_stream_wait - wait for this stream's launches and for nothing else.
  * Codes as simt_wait; -GN_EINVAL while the stream is in capture; the capture stays valid.
  */
-int simt_stream_wait(struct simt_stream *stream);
+int simt_stream_wait(struct simt_stream *stream, struct gn_error *error);
 
 /*
  * simt_stream_move - simt_move after this stream's launches; waits for this stream only. Codes as simt_move;
  * -GN_EINVAL while the stream is in capture. If the bytes are aligned 8-byte words, at most 256 bytes,
  * kernels of other streams may change them by atomics meanwhile: each word then has an old or a new value.
  */
-int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes);
-
-/* simt_stream_message - the last failure of this stream in words, "" if there was none. Borrowed. */
-const char *simt_stream_message(const struct simt_stream *stream);
+int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes,
+                     struct gn_error *error);
 
 /* simt_stream_machine - the machine it belongs to. Borrowed. */
 struct simt_machine *simt_stream_machine(const struct simt_stream *stream);

@@ -126,9 +126,9 @@ int gn_flat_machine_describe(int64_t machine, char *name, uint64_t value[6])
 
 int gn__settle(struct gn__machine *m)
 {
-	const int rc = simt_wait(m->machine);
+	struct gn_error error;
 
-	if (rc)
-		return gn__failed(rc, 0, -1, simt_message(m->machine));
+	if (simt_wait(m->machine, &error))
+		return gn__failed_as(&error);
 	return m->is_cuda ? gn__device_wait(m->device) : 0;
 }

@@ -139,11 +139,12 @@ static int launch(const struct course *c, const uint64_t *index, char *rows, uin
 static int launch_and_wait(const struct course *c, const uint64_t *index, char *rows, uint64_t count)
 {
 	struct simt_machine *machine = c->array->machine->machine;
-	const int rc = launch(c, index, rows, count), waited = simt_wait(machine);
+	struct gn_error error;
+	const int rc = launch(c, index, rows, count), waited = simt_wait(machine, &error);
 
 	if (rc)
 		return rc;
-	return waited ? gn__failed(waited, 0, -1, simt_message(machine)) : 0;
+	return waited ? gn__failed_as(&error) : 0;
 }
 
 static int move(int64_t array, int scatter, uint64_t stream, const uint64_t *index, uint64_t count,
@@ -197,12 +198,15 @@ static int64_t stage(struct gn__object *o)
 	uint64_t fit;
 
 	if (m->stage_bytes < want) {
+		struct gn_error error;
+
 		simt_free(m->machine, m->stage);
 		m->stage_bytes = 0;
-		m->stage = (char *)simt_alloc(m->machine, want, SIMT_PINNED);
-		if (!m->stage)
-			return gn__failed(-GN_ENOMEM, 0, -1,
-			                  "there is no pinned memory for a copy of the rows; free some");
+		m->stage = (char *)simt_alloc(m->machine, want, SIMT_PINNED, &error);
+		if (!m->stage) {
+			gn_error_prefix(&error, error.code, "a copy of the rows");
+			return gn__failed_as(&error);
+		}
 		m->stage_bytes = want;
 	}
 	fit = (m->stage_bytes - 16) / each;

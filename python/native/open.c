@@ -219,15 +219,13 @@ int gn_flat_cache_describe(int64_t cache, uint64_t value[16])
 {
 	struct gn__object *o = gn__take(cache, GN__CACHE);
 	struct gn_cache_info info;
-	int rc;
+	struct gn_error error;
 
 	if (!o)
 		return gn_flat_failure()->code;
 	gn__lock(o);
-	rc = gn_cache_describe(o->cache, &info);
-	if (rc)
-		return gn__leave(o,
-		                 gn__failed(rc, 0, -1, "the cache cannot be described: the device failed"));
+	if (gn_cache_describe(o->cache, &info, &error))
+		return gn__leave(o, gn__failed_as(&error));
 	value[0] = info.frames;
 	value[1] = info.pages;
 	value[2] = info.frame_bytes;

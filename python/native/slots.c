@@ -79,9 +79,9 @@ static int told(struct gn__object *o)
 
 static int wait_own(struct gn__machine *m)
 {
-	const int rc = simt_wait(m->machine);
+	struct gn_error error;
 
-	return rc ? gn__failed(rc, 0, -1, simt_message(m->machine)) : 0;
+	return simt_wait(m->machine, &error) ? gn__failed_as(&error) : 0;
 }
 
 /* ---- a call ---- */

@@ -194,10 +194,10 @@ static int make_data(struct cache_state *t, uint64_t bytes, struct gn_error *e)
 	t->args.words = bytes / 4;
 	t->args.pages = bytes / t->args.page_bytes;
 	t->args.touches = t->args.words;
-	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED, e);
 	if (is_plain(t)) {
 		t->args.plain_words = t->args.words;
-		t->args.plain = (uint32_t *)simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE);
+		t->args.plain = (uint32_t *)simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE, e);
 	}
 	if (!t->args.wrong || (is_plain(t) && !t->args.plain))
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for %llu bytes of words",
@@ -260,8 +260,8 @@ static int change_word(struct cache_state *t, uint32_t by, struct gn_error *e)
 
 	word ^= by;
 	rc = rc ? rc : gn_store_write_host(t->fixture.store, 4 * last, &word, sizeof word, e);
-	if (!rc && is_plain(t) && simt_move(t->fixture.machine, &t->args.plain[last], &word, sizeof word))
-		rc = gn_error_set(e, -GN_EIO, "%s", simt_message(t->fixture.machine));
+	if (!rc && is_plain(t))
+		rc = simt_move(t->fixture.machine, &t->args.plain[last], &word, sizeof word, e);
 	if (rc || is_plain(t))
 		return rc;
 	rc = gn_cache_invalidate(t->fixture.cache, e);

@@ -103,7 +103,7 @@ uint64_t fixture_fetched(struct fixture *b)
 {
 	struct gn_cache_info facts;
 
-	return !b->cache || gn_cache_describe(b->cache, &facts) ? 0 : facts.statistics.fetched_bytes;
+	return !b->cache || gn_cache_describe(b->cache, &facts, NULL) ? 0 : facts.statistics.fetched_bytes;
 }
 
 struct simt_grid fixture_full_grid(const struct fixture *b)
@@ -132,11 +132,11 @@ int fixture_launch(struct fixture *b, const struct simt_kernel *kernel, struct s
 	int rc = 0;
 
 	for (uint64_t k = 0; k < times && !rc; k++)
-		rc = simt_launch(b->machine, kernel, grid, args);
+		rc = simt_launch(b->machine, kernel, grid, args, e);
 	if (!rc)
-		rc = simt_wait(b->machine);
+		rc = simt_wait(b->machine, e);
 	*seconds = scope_clock() - began;
-	return rc ? gn_error_set(e, rc, "%s: %s", kernel->name, simt_message(b->machine)) : 0;
+	return gn_error_prefix(e, rc, "%s", kernel->name);
 }
 
 /* The shortest of a few samples: what else the machine does makes others longer. */

@@ -81,8 +81,8 @@ static int gather(struct gather_state *t, uint64_t times, double *seconds, struc
 
 	for (uint64_t k = 0; k < times && !rc; k++)
 		rc = gn_gather_rows(t->gather, &t->args.array, &t->args.batch, e);
-	if (!rc && (rc = simt_wait(t->fixture.machine)))
-		gn_error_set(e, rc, "gather: %s", simt_message(t->fixture.machine));
+	if (!rc)
+		rc = gn_error_prefix(e, simt_wait(t->fixture.machine, e), "gather");
 	*seconds = 1e-9 * (double)(simt_clock_ns() - began);
 	return rc;
 }
@@ -141,10 +141,10 @@ static int make_batch(struct gather_state *t, uint64_t row_bytes, uint64_t span,
 	t->args.batch.elements = (uint32_t)(row_bytes / 4);
 	t->args.batch.count = bytes / row_bytes;
 	t->args.batch.index =
-	    (const uint64_t *)simt_alloc(t->fixture.machine, t->args.batch.count * 8, SIMT_DEVICE);
-	t->args.batch.rows = simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE);
-	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
-	t->args.reads = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.reads, SIMT_DEVICE);
+	    (const uint64_t *)simt_alloc(t->fixture.machine, t->args.batch.count * 8, SIMT_DEVICE, e);
+	t->args.batch.rows = simt_alloc(t->fixture.machine, bytes, SIMT_DEVICE, e);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED, e);
+	t->args.reads = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.reads, SIMT_DEVICE, e);
 	if (!t->args.batch.index || !t->args.batch.rows || !t->args.wrong || !t->args.reads)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for a batch of %llu bytes",
 		                    (unsigned long long)bytes);

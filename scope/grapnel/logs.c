@@ -109,8 +109,10 @@ int scope_logs_check(struct scope_logs *t, struct gn_error *e)
 {
 	uint64_t read = 0;
 
-	if (simt_move(t->fixture->machine, &read, t->args.sum, sizeof read))
-		return gn_error_set(e, -GN_EIO, "%s", simt_message(t->fixture->machine));
+	const int rc = simt_move(t->fixture->machine, &read, t->args.sum, sizeof read, e);
+
+	if (rc)
+		return rc;
 	return t->sum + read == t->expected
 	           ? 0
 	           : gn_error_set(e, -GN_EIO,
@@ -126,11 +128,12 @@ static int allocate(struct scope_logs *t, uint32_t log_words, struct gn_error *e
 	struct simt_machine *m = t->fixture->machine;
 
 	t->host = (struct gn__log_reader *)calloc(blocks, sizeof *t->host);
-	t->word = (uint64_t *)simt_alloc(m, (size_t)blocks * log_words * 8, where);
-	t->released = (uint64_t *)simt_alloc(m, (size_t)blocks * LINE, where);
-	t->args.log = (struct gn__log *)simt_alloc(m, blocks * sizeof *t->args.log, SIMT_DEVICE);
-	t->args.reader = (struct gn__log_reader *)simt_alloc(m, blocks * sizeof *t->args.reader, SIMT_DEVICE);
-	t->args.sum = (uint64_t *)simt_alloc(m, sizeof *t->args.sum, SIMT_DEVICE);
+	t->word = (uint64_t *)simt_alloc(m, (size_t)blocks * log_words * 8, where, e);
+	t->released = (uint64_t *)simt_alloc(m, (size_t)blocks * LINE, where, e);
+	t->args.log = (struct gn__log *)simt_alloc(m, blocks * sizeof *t->args.log, SIMT_DEVICE, e);
+	t->args.reader =
+	    (struct gn__log_reader *)simt_alloc(m, blocks * sizeof *t->args.reader, SIMT_DEVICE, e);
+	t->args.sum = (uint64_t *)simt_alloc(m, sizeof *t->args.sum, SIMT_DEVICE, e);
 	return t->host && t->word && t->released && t->args.log && t->args.reader && t->args.sum
 	           ? 0
 	           : gn_error_set(e, -GN_ENOMEM, "out of memory for %u logs", blocks);
@@ -149,10 +152,10 @@ static int fill_logs(struct scope_logs *t, uint32_t log_words, struct gn_error *
 		gn__log_init(&log[k], &t->host[k], t->word + (uint64_t)k * log_words, &unused, log_words, 0);
 		log[k].released = t->host[k].released = t->released + (uint64_t)k * LINE / 8;
 	}
-	rc = simt_move(t->fixture->machine, t->args.log, log, blocks * sizeof *log);
-	rc = rc ? rc : simt_move(t->fixture->machine, t->args.reader, t->host, blocks * sizeof *t->host);
+	rc = simt_move(t->fixture->machine, t->args.log, log, blocks * sizeof *log, e);
+	rc = rc ? rc : simt_move(t->fixture->machine, t->args.reader, t->host, blocks * sizeof *t->host, e);
 	free(log);
-	return rc ? gn_error_set(e, rc, "%s", simt_message(t->fixture->machine)) : 0;
+	return rc;
 }
 
 int scope_logs_open(struct scope_logs *t, struct fixture *fixture, const struct scope_logs_shape *s,

@@ -104,7 +104,7 @@ static int open_row(const struct scope_cell *c, const struct scope_machine *m, v
 	t->args.queues = gn_store_view_of(t->fixture.store)->queue_count;
 	t->args.bytes = (uint32_t)bytes;
 	t->args.commands = DATA / bytes;
-	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED);
+	t->args.wrong = (uint64_t *)simt_alloc(t->fixture.machine, sizeof *t->args.wrong, SIMT_PINNED, e);
 	if (!t->args.wrong)
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for a counter");
 	return fixture_settle(&t->fixture, sample, t, e);

@@ -80,7 +80,7 @@ int gn_array_create(struct gn_array *array, struct simt_machine *machine,
 	if (rc)
 		return rc;
 	s = gn_store_view_of(options->store);
-	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_PINNED);
+	array->failure = (struct gn_failure *)simt_alloc(machine, sizeof *array->failure, SIMT_PINNED, error);
 	if (!array->failure)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "array: cannot allocate pinned memory for the failure record");

@@ -204,17 +204,19 @@ struct gn_array gn_auto_array(const struct gn_auto *x)
  * @choice  in: the current choice; out: the choice for the next launch
  * Returns 0, -GN_ENOMEM or a code of the machine.
  */
-static int decide(struct gn_auto *x, int *choice)
+static int decide(struct gn_auto *x, int *choice, struct gn_error *error)
 {
 	const struct gn_auto_log last = x->before;
 	struct gn_auto_analysis seen;
-	int rc = gn__auto_collect(x);
+	int rc = gn__auto_collect(x, error);
 
 	x->sampling = 0;
-	if (!rc)
-		rc = gn__auto_analyse(&x->setup, &x->log, &last, &seen);
 	if (rc)
-		return rc;
+		return gn_error_prefix(error, rc, "auto: the sampled accesses cannot be fetched");
+	rc = gn__auto_analyse(&x->setup, &x->log, &last, &seen);
+	if (rc)
+		return gn_error_set(error, rc, "auto: the sampled accesses cannot be analysed: %s",
+		                    gn_error_name(rc));
 	x->next_sample = x->launches + 1;
 	if (seen.touches < FEWEST_TOUCHES) /* too few to decide */
 		return 0;
@@ -241,13 +243,17 @@ int gn_auto_adapt(struct gn_auto *x, struct gn_error *error)
 
 	x->launches++;
 	if (x->sampling)
-		rc = decide(x, &choice);
+		rc = decide(x, &choice, error);
 	if (rc)
-		return gn_error_set(error, rc, "auto: the sampled accesses cannot be analysed: %s",
-		                    gn_error_name(rc));
+		return rc;
 	if (choice != x->choice)
 		rc = gn__auto_switch(x, choice, error);
-	return rc >= 0 && x->launches + 1 >= x->next_sample && gn__auto_sample(x, error) ? error->code : rc;
+	if (rc >= 0 && x->launches + 1 >= x->next_sample) {
+		const int again = gn__auto_sample(x, error);
+
+		rc = again ? again : rc;
+	}
+	return rc;
 }
 
 int gn_auto_flush(struct gn_auto *x, struct gn_error *error)

@@ -127,7 +127,7 @@ void gn__auto_forget_sample(struct gn_auto *x);
 int gn__auto_sample(struct gn_auto *x, struct gn_error *error);
 
 /* gn__auto_collect - fetch the sample of the last launch into x->log. Returns 0 or a code of the machine. */
-int gn__auto_collect(struct gn_auto *x);
+int gn__auto_collect(struct gn_auto *x, struct gn_error *error);
 
 /* gn__auto_switch - flush, then take another choice. Returns 1, or a code: then the old choice stays. */
 int gn__auto_switch(struct gn_auto *x, int choice, struct gn_error *error);

@@ -35,8 +35,8 @@ int gn__auto_make_sample(struct gn_auto *x, struct gn_error *error)
 	s->stage = s->room / STAGES + 1;
 	s->least = least_keep(x);
 	s->base = x->options.offset;
-	s->touch = (uint64_t *)simt_alloc(x->machine, s->room * sizeof *s->touch, SIMT_DEVICE);
-	x->sample = (struct gn__samples *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE);
+	s->touch = (uint64_t *)simt_alloc(x->machine, s->room * sizeof *s->touch, SIMT_DEVICE, error);
+	x->sample = (struct gn__samples *)simt_alloc(x->machine, sizeof *x->sample, SIMT_DEVICE, error);
 	x->log.touch = (uint64_t *)malloc(s->room * sizeof *x->log.touch);
 	x->before.touch = (uint64_t *)malloc(s->room * sizeof *x->before.touch);
 	return s->touch && x->sample && x->log.touch && x->before.touch
@@ -51,21 +51,21 @@ int gn__auto_sample(struct gn_auto *x, struct gn_error *error)
 	int rc;
 
 	s->keep = s->least < first ? first : s->least;
-	rc = simt_move(x->machine, x->sample, s, sizeof *s);
+	rc = simt_move(x->machine, x->sample, s, sizeof *s, error);
 	x->sampling = !rc;
-	return rc ? gn_error_set(error, rc, "auto: %s", simt_message(x->machine)) : 0;
+	return gn_error_prefix(error, rc, "auto");
 }
 
-int gn__auto_collect(struct gn_auto *x)
+int gn__auto_collect(struct gn_auto *x, struct gn_error *error)
 {
 	struct gn_auto_log *log = &x->log;
 	struct gn__samples s;
-	int rc = simt_move(x->machine, &s, x->sample, sizeof s);
+	int rc = simt_move(x->machine, &s, x->sample, sizeof s, error);
 
 	if (rc)
 		return rc;
 	log->noted = s.next;
 	log->count = s.next < s.room ? s.next : s.room;
 	log->keep = s.keep;
-	return simt_move(x->machine, log->touch, x->image.touch, log->count * sizeof *log->touch);
+	return simt_move(x->machine, log->touch, x->image.touch, log->count * sizeof *log->touch, error);
 }

@@ -56,11 +56,11 @@ static int allocate(struct gn_gather *g, uint64_t most)
 
 	v->most = most;
 	for (int k = 0; k < 2; k++)
-		v->entry[k] = (uint64_t *)simt_alloc(g->machine, most * sizeof(uint64_t), SIMT_DEVICE);
+		v->entry[k] = (uint64_t *)simt_alloc(g->machine, most * sizeof(uint64_t), SIMT_DEVICE, NULL);
 	v->counts =
-	    (uint32_t *)simt_alloc(g->machine, GN__PARTS * GN__DIGITS * sizeof(uint32_t), SIMT_DEVICE);
-	v->next = (uint64_t *)simt_alloc(g->machine, sizeof(uint64_t), SIMT_DEVICE);
-	v->barrier = (uint32_t *)simt_alloc(g->machine, 2 * sizeof(uint32_t), SIMT_DEVICE);
+	    (uint32_t *)simt_alloc(g->machine, GN__PARTS * GN__DIGITS * sizeof(uint32_t), SIMT_DEVICE, NULL);
+	v->next = (uint64_t *)simt_alloc(g->machine, sizeof(uint64_t), SIMT_DEVICE, NULL);
+	v->barrier = (uint32_t *)simt_alloc(g->machine, 2 * sizeof(uint32_t), SIMT_DEVICE, NULL);
 	return v->entry[0] && v->entry[1] && v->counts && v->next && v->barrier ? 0 : -GN_ENOMEM;
 }
 
@@ -68,7 +68,7 @@ static int allocate(struct gn_gather *g, uint64_t most)
  * Load the kernels now. Otherwise the first batch would load them, and for that cuda may wait for the device,
  * or refuse it in a capture.
  */
-static int load_kernels(struct gn_gather *g)
+static int load_kernels(struct gn_gather *g, struct gn_error *error)
 {
 	const struct simt_kernel *const kernels[] = {&gn_gather_load_kernel, &gn_gather_count_kernel,
 	                                             &gn_gather_sort_kernel, &gn_gather_move_kernel,
@@ -76,7 +76,7 @@ static int load_kernels(struct gn_gather *g)
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
-		rc = simt_prepare(g->machine, kernels[k]);
+		rc = simt_prepare(g->machine, kernels[k], error);
 	return rc;
 }
 
@@ -103,12 +103,10 @@ int gn_gather_create(struct gn_gather **gather, struct simt_machine *machine, ui
 		                    "%llu rows; give fewer rows",
 		                    (unsigned long long)most * 16, (unsigned long long)most);
 	}
-	rc = load_kernels(g);
+	rc = load_kernels(g, error);
 	if (rc) {
 		gn_gather_destroy(g);
-		return gn_error_set(error, rc,
-		                    "gather: the kernels of gather cannot be loaded; build the library for "
-		                    "the architecture of this GPU");
+		return gn_error_prefix(error, rc, "gather: its kernels cannot be loaded");
 	}
 	*gather = g;
 	return 0;
@@ -166,28 +164,28 @@ struct course {
 	struct gn_gather_args args;
 };
 
-static int launch(const struct course *c, const struct simt_kernel *kernel)
+static int launch(const struct course *c, const struct simt_kernel *kernel, struct gn_error *error)
 {
 	const int sorts = kernel != &gn_gather_move_kernel && kernel != &gn_gather_as_they_come_kernel;
 	const struct simt_grid grid = sorts ? c->gather->sort : c->gather->move;
 
-	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args)
-	                 : simt_launch(c->gather->machine, kernel, grid, &c->args);
+	return c->stream ? simt_launch_on(c->stream, kernel, grid, &c->args, error)
+	                 : simt_launch(c->gather->machine, kernel, grid, &c->args, error);
 }
 
-static int launch_all(struct course *c)
+static int launch_all(struct course *c, struct gn_error *error)
 {
 	struct gn_gather_args *args = &c->args;
 	const uint32_t passes = gn__passes(&args->array, &args->batch, (int)args->is_scatter);
-	int rc = launch(c, &gn_gather_load_kernel);
+	int rc = launch(c, &gn_gather_load_kernel, error);
 
 	for (args->pass = 0; args->pass < passes && !rc; args->pass++) {
 		if (args->pass)
-			rc = launch(c, &gn_gather_count_kernel);
+			rc = launch(c, &gn_gather_count_kernel, error);
 		if (!rc)
-			rc = launch(c, &gn_gather_sort_kernel);
+			rc = launch(c, &gn_gather_sort_kernel, error);
 	}
-	return rc ? rc : launch(c, &gn_gather_move_kernel);
+	return rc ? rc : launch(c, &gn_gather_move_kernel, error);
 }
 
 /*
@@ -208,7 +206,7 @@ static int needs_no_sort(const struct gn_gather *g, const struct gn_array *array
 	        batch->count < array->count << array->element_log2 >> FAR_APART_LOG2);
 }
 
-static int launch_few(const struct course *c)
+static int launch_few(const struct course *c, struct gn_error *error)
 {
 	const struct gn_gather *g = c->gather;
 	struct simt_grid grid = g->few;
@@ -219,17 +217,17 @@ static int launch_few(const struct course *c)
 	blocks = (few.count * few.lanes + FEW_THREADS - 1) / FEW_THREADS;
 	if (blocks < grid.blocks)
 		grid.blocks = (uint32_t)blocks;
-	return c->stream ? simt_launch_on(c->stream, &gn_gather_few_kernel, grid, &few)
-	                 : simt_launch(g->machine, &gn_gather_few_kernel, grid, &few);
+	return c->stream ? simt_launch_on(c->stream, &gn_gather_few_kernel, grid, &few, error)
+	                 : simt_launch(g->machine, &gn_gather_few_kernel, grid, &few, error);
 }
 
-static int launch_batch(struct course *c)
+static int launch_batch(struct course *c, struct gn_error *error)
 {
 	const int is_scatter = (int)c->args.is_scatter;
 
 	if (!needs_no_sort(c->gather, &c->args.array, &c->args.batch, is_scatter))
-		return launch_all(c);
-	return c->gather->sorts ? launch_few(c) : launch(c, &gn_gather_as_they_come_kernel);
+		return launch_all(c, error);
+	return c->gather->sorts ? launch_few(c, error) : launch(c, &gn_gather_as_they_come_kernel, error);
 }
 
 static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,
@@ -251,10 +249,8 @@ static int move(struct gn_gather *g, struct simt_stream *stream, const struct gn
 	c.args.batch = *batch;
 	c.args.view = g->view;
 	c.args.is_scatter = (uint32_t)is_scatter;
-	rc = launch_batch(&c);
-	return rc ? gn_error_set(error, rc, "gather: %s",
-	                         stream ? simt_stream_message(stream) : simt_message(g->machine))
-	          : 0;
+	rc = launch_batch(&c, error);
+	return gn_error_prefix(error, rc, "gather");
 }
 
 static int move_on(struct gn_gather *g, struct simt_stream *stream, const struct gn_array *array,

@@ -84,8 +84,8 @@ static int launch_here(struct simt_stream *stream, struct gn_gather_there_args *
 
 	args->devices = 1;
 	args->device = 0;
-	rc = simt_launch_on(stream, &gn_gather_there_kernel, grid_of(stream->machine), args);
-	return rc ? gn_error_set(error, rc, "gather: %s", simt_stream_message(stream)) : 0;
+	rc = simt_launch_on(stream, &gn_gather_there_kernel, grid_of(stream->machine), args, error);
+	return gn_error_prefix(error, rc, "gather");
 }
 
 /* Every GPU begins after what is on the stream. */
@@ -93,8 +93,8 @@ static int fork_all(struct simt_machine *const *machine, unsigned count, struct 
                     struct gn_error *error)
 {
 	for (unsigned k = 0; k < count; k++)
-		if (simt__stream_follow(machine[k]->own, stream))
-			return gn_error_set(error, -GN_EIO, "gather: %s", simt_message(machine[k]));
+		if (simt__stream_follow(machine[k]->own, stream, error))
+			return gn_error_prefix(error, -GN_EIO, "gather");
 	return 0;
 }
 
@@ -105,8 +105,8 @@ static int join_all(struct simt_machine *const *machine, unsigned count, struct 
 	int rc = 0;
 
 	for (unsigned k = 0; k < count; k++)
-		if (simt__stream_follow(stream, machine[k]->own))
-			rc = gn_error_set(error, -GN_EIO, "gather: %s", simt_stream_message(stream));
+		if (simt__stream_follow(stream, machine[k]->own, error))
+			rc = gn_error_prefix(error, -GN_EIO, "gather");
 	return rc;
 }
 
@@ -117,9 +117,9 @@ static int launch_all(struct simt_machine *const *machine, struct gn_gather_ther
 
 	for (args->device = 0; args->device < args->devices && !rc; args->device++) {
 		rc = simt_launch(machine[args->device], &gn_gather_there_kernel,
-		                 grid_of(machine[args->device]), args);
+		                 grid_of(machine[args->device]), args, error);
 		if (rc)
-			gn_error_set(error, rc, "gather: %s", simt_message(machine[args->device]));
+			gn_error_prefix(error, rc, "gather");
 	}
 	return rc;
 }
@@ -135,7 +135,7 @@ static int launch_there(struct simt_machine *const *machine, struct simt_stream 
 	if (join_all(machine, args->devices, stream, rc ? &other : error) && !rc)
 		rc = -GN_EIO;
 	for (unsigned k = 0; k < args->devices && rc; k++)
-		simt_wait(machine[k]); /* refused in a capture, where nothing runs */
+		simt_wait(machine[k], NULL); /* refused in a capture, where nothing runs */
 	return rc;
 }
 

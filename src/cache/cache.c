@@ -379,7 +379,7 @@ static void shape_cleaner(struct gn_cache_view *v)
 static void *metadata(struct gn_cache *cache, uint64_t bytes)
 {
 	cache->metadata_bytes += bytes;
-	return simt_alloc(cache->machine, bytes, SIMT_DEVICE);
+	return simt_alloc(cache->machine, bytes, SIMT_DEVICE, NULL);
 }
 
 /* Frames in the memory of other GPUs. */
@@ -417,10 +417,10 @@ static int allocate(struct gn_cache *cache, int statistics)
 	cache->device = (struct gn_cache_view *)metadata(cache, sizeof *cache->device);
 	cache->result = (struct gn_cache_pass_result *)metadata(cache, sizeof *cache->result);
 	cache->record = (struct gn_cache_failure *)simt_alloc(
-	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_PINNED);
+	    cache->machine, GN__RECORDS * sizeof *cache->record, SIMT_PINNED, NULL);
 	if (!v->frame)
-		v->frame =
-		    (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2, SIMT_DEVICE);
+		v->frame = (char *)simt_alloc(cache->machine, (uint64_t)v->frames << v->page_log2,
+		                              SIMT_DEVICE, NULL);
 	return v->word && (direct ? v->owner : v->lock) && (v->sector || !sectors_bytes(v)) && v->kept &&
 	               v->stream && (v->begun || !v->begun_rows) && v->shared && (!statistics || v->stripe) &&
 	               cache->device && cache->result && cache->record && v->frame
@@ -429,7 +429,7 @@ static int allocate(struct gn_cache *cache, int statistics)
 }
 
 /* All frames are free; every other table starts as zero. */
-static int fill_owners(struct gn_cache *cache)
+static int fill_owners(struct gn_cache *cache, struct gn_error *error)
 {
 	const size_t bytes = cache->image.frames * sizeof(uint32_t);
 	void *free_owners;
@@ -439,19 +439,19 @@ static int fill_owners(struct gn_cache *cache)
 		return 0;
 	free_owners = malloc(bytes);
 	if (!free_owners)
-		return -GN_ENOMEM;
+		return gn_error_set(error, -GN_ENOMEM, "cache: out of host memory for %zu bytes", bytes);
 	memset(free_owners, 0xff, bytes);
-	rc = simt_move(cache->machine, cache->image.owner, free_owners, bytes);
+	rc = simt_move(cache->machine, cache->image.owner, free_owners, bytes, error);
 	free(free_owners);
 	return rc;
 }
 
 /* Store the address of the record of failed write-backs where kernels find it. */
-static int place_failures(struct gn_cache *cache)
+static int place_failures(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_failure *record = &cache->record[GN__RECORD_WRITES];
 
-	return simt_move(cache->machine, &cache->image.shared->write_failure, &record, sizeof record);
+	return simt_move(cache->machine, &cache->image.shared->write_failure, &record, sizeof record, error);
 }
 
 static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigned count,
@@ -488,23 +488,20 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (rc)
 		return rc;
 	rc = allocate(cache, o->statistics);
-	if (!rc)
-		rc = fill_owners(cache);
-	if (!rc)
-		rc = place_failures(cache);
-	if (!rc)
-		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image);
 	if (rc)
 		return gn_error_set(error, rc,
 		                    "cache: cannot allocate %llu bytes of frames and %llu bytes of tables; "
 		                    "give a smaller cache",
 		                    (unsigned long long)cache->image.frames << cache->image.page_log2,
 		                    (unsigned long long)cache->metadata_bytes);
-	rc = simt_prepare(cache->machine, &gn_cache_pass_all_kernel);
-	return rc ? gn_error_set(error, rc,
-	                         "cache: the kernels of the cache cannot be loaded; build the library for "
-	                         "the architecture of this GPU")
-	          : 0;
+	rc = fill_owners(cache, error);
+	if (!rc)
+		rc = place_failures(cache, error);
+	if (!rc)
+		rc = simt_move(cache->machine, cache->device, &cache->image, sizeof cache->image, error);
+	if (!rc)
+		rc = simt_prepare(cache->machine, &gn_cache_pass_all_kernel, error);
+	return gn_error_prefix(error, rc, "cache: its tables cannot be filled, or its kernels not loaded");
 }
 
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,

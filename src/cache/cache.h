@@ -41,7 +41,8 @@ struct gn_cache {
  * Run a pass over all pages on the machine's own stream, and wait for its end. Returns 0 or the code of the
  * launch, the wait or a move.
  */
-int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result);
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result,
+                   struct gn_error *error);
 
 /* The segment of a store in this cache, or -1. */
 int gn__cache_segment(const struct gn_cache *cache, const struct gn_store *store);

@@ -16,7 +16,7 @@ static const struct pages all_pages = {0, UINT64_MAX};
 
 /* Launch a pass on a stream (NULL: the machine's own) without waiting for it. */
 static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum gn_cache_pass pass,
-                       struct pages pages, unsigned record)
+                       struct pages pages, unsigned record, struct gn_error *error)
 {
 	const struct gn_cache_pass_args args = {cache->device,  cache->result, &cache->record[record],
 	                                        (uint32_t)pass, pages.first,   pages.count};
@@ -27,22 +27,23 @@ static int launch_pass(struct gn_cache *cache, struct simt_stream *stream, enum 
 	simt_describe(cache->machine, &info);
 	blocks = cache->image.frames / grid.block_threads + 1;
 	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
-	return stream ? simt_launch_on(stream, &gn_cache_pass_all_kernel, grid, &args)
-	              : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args);
+	return stream ? simt_launch_on(stream, &gn_cache_pass_all_kernel, grid, &args, error)
+	              : simt_launch(cache->machine, &gn_cache_pass_all_kernel, grid, &args, error);
 }
 
-int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result)
+int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_cache_pass_result *result,
+                   struct gn_error *error)
 {
 	int rc;
 
 	memset(result, 0, sizeof *result);
-	rc = simt_move(cache->machine, cache->result, result, sizeof *result);
+	rc = simt_move(cache->machine, cache->result, result, sizeof *result, error);
 	if (!rc)
-		rc = launch_pass(cache, NULL, pass, all_pages, GN__RECORD_FLUSH);
+		rc = launch_pass(cache, NULL, pass, all_pages, GN__RECORD_FLUSH, error);
 	if (!rc)
-		rc = simt_wait(cache->machine);
+		rc = simt_wait(cache->machine, error);
 	if (!rc)
-		rc = simt_move(cache->machine, result, cache->result, sizeof *result);
+		rc = simt_move(cache->machine, result, cache->result, sizeof *result, error);
 	return rc;
 }
 
@@ -132,18 +133,15 @@ static int pages_of(const struct gn_cache *cache, const struct gn_store *store, 
 }
 
 /* Report that the launch of a pass, or the wait for it, has failed with rc. */
-static int pass_failed(const struct gn_cache *cache, const struct simt_stream *stream, const char *what,
-                       int rc, struct gn_error *error)
+static int pass_failed(const char *what, int rc, struct gn_error *error)
 {
-	return rc ? gn_error_set(error, rc, "cache: %s: %s", what,
-	                         stream ? simt_stream_message(stream) : simt_message(cache->machine))
-	          : 0;
+	return gn_error_prefix(error, rc, "cache: %s", what);
 }
 
 /* The host's functions launch a pass on the machine's own stream and then call this. */
 static int wait_for(struct gn_cache *cache, const char *what, struct gn_error *error)
 {
-	return pass_failed(cache, NULL, what, simt_wait(cache->machine), error);
+	return pass_failed(what, simt_wait(cache->machine, error), error);
 }
 
 /* ---- flush ---- */
@@ -221,8 +219,7 @@ static int launch_flush(struct gn_cache *cache, struct simt_stream *stream, stru
 		                    (int)GN_CACHE_FLUSH_STREAMS);
 	if (!pages.count)
 		return 0;
-	return pass_failed(cache, stream, "flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record),
-	                   error);
+	return pass_failed("flush", launch_pass(cache, stream, GN_PASS_FLUSH, pages, record, error), error);
 }
 
 static int launch_flush_range(struct gn_cache *cache, struct simt_stream *stream,
@@ -294,8 +291,8 @@ static int launch_prefetch(struct gn_cache *cache, struct simt_stream *stream, c
 
 	if (rc || !pages.count)
 		return rc;
-	return pass_failed(cache, stream, "prefetch",
-	                   launch_pass(cache, stream, GN_PASS_PREFETCH, pages, GN__RECORD_FLUSH), error);
+	return pass_failed(
+	    "prefetch", launch_pass(cache, stream, GN_PASS_PREFETCH, pages, GN__RECORD_FLUSH, error), error);
 }
 
 int gn_cache_prefetch_range_on(struct gn_cache *cache, struct simt_stream *stream, struct gn_store *store,
@@ -318,28 +315,28 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
  * Reset the hands and the duel: all frames are free, and each is given out once before any is taken from a
  * page. The cleaner works ahead of a hand: from its old place it would wait until the hand got there.
  */
-static int begin_anew(struct gn_cache *cache)
+static int begin_anew(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_shared *shared = cache->image.shared;
 	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0}};
 	const struct gn_cache_hand first[GN_CACHE_HANDS] = {{0}};
 	const uint32_t none_moved[GN_CACHE_HANDS] = {0};
-	int rc = simt_move(cache->machine, shared->hand, first, sizeof first);
+	int rc = simt_move(cache->machine, shared->hand, first, sizeof first, error);
 
 	if (!rc)
-		rc = simt_move(cache->machine, shared->moved, none_moved, sizeof none_moved);
-	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none);
+		rc = simt_move(cache->machine, shared->moved, none_moved, sizeof none_moved, error);
+	return rc ? rc : simt_move(cache->machine, shared->local, none, sizeof none, error);
 }
 
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error)
 {
 	struct gn_cache_pass_result result;
-	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, &result);
+	int rc = gn__cache_pass(cache, GN_PASS_INVALIDATE, &result, error);
 
 	if (!rc && !result.dirty && !result.pinned)
-		rc = begin_anew(cache);
+		rc = begin_anew(cache, error);
 	if (rc)
-		return gn_error_set(error, rc, "cache: invalidate: %s", simt_message(cache->machine));
+		return gn_error_prefix(error, rc, "cache: invalidate");
 	if (result.dirty || result.pinned)
 		return gn_error_set(error, -GN_EBUSY,
 		                    "cache: cannot invalidate the cache while pages are in use (%llu dirty, "

@@ -35,12 +35,12 @@ static int device_memory(struct gn_net *net, struct gn_error *error)
 	const size_t bytes = sizeof(struct gn_device_job) * (d->teams + 1) * GN_DEVICE_DEPTH;
 	const size_t near = sizeof(uint64_t) * GN_PACKET_WORDS * d->teams;
 
-	d->job = (struct gn_device_job *)simt_alloc(d->kernel.machine, bytes, SIMT_PINNED);
+	d->job = (struct gn_device_job *)simt_alloc(d->kernel.machine, bytes, SIMT_PINNED, error);
 	if (!d->job)
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "cannot allocate %zu MiB of pinned host memory for node %u", bytes >> 20,
 		                    net->route.node);
-	d->near = (uint64_t *)simt_alloc(d->kernel.machine, near, SIMT_DEVICE);
+	d->near = (uint64_t *)simt_alloc(d->kernel.machine, near, SIMT_DEVICE, error);
 	if (!d->near)
 		return gn_error_set(error, -GN_ENOMEM, "cannot allocate %zu KiB of device memory for node %u",
 		                    near >> 10, net->route.node);

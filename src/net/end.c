@@ -9,7 +9,7 @@ static uint32_t because_of(const struct gn_net *net)
 {
 	struct gn_net_fault fault;
 
-	return gn_net_failure(net, &fault) ? fault.peer : net->route.node;
+	return gn__net_fault(net, &fault) ? fault.peer : net->route.node;
 }
 
 int gn__tell_end(struct gn_net *net)

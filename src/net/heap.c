@@ -80,7 +80,7 @@ static int cut(struct piece *p, uint64_t bytes)
 }
 
 /* Zero memory, by the host or by the heap's machine. Returns 0 or the code of the failure. */
-static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes)
+static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes, struct gn_error *error)
 {
 	const struct gn_device_zero_args a = {(uint64_t *)(void *)memory, bytes / 8};
 	const struct simt_grid grid = {256, 256, 0};
@@ -90,8 +90,8 @@ static int clear(const struct gn_heap *heap, char *memory, uint64_t bytes)
 		memset(memory, 0, bytes);
 		return 0;
 	}
-	rc = simt_launch(heap->machine, &gn_device_zero_kernel, grid, &a);
-	return rc ? rc : simt_wait(heap->machine);
+	rc = simt_launch(heap->machine, &gn_device_zero_kernel, grid, &a, error);
+	return rc ? rc : simt_wait(heap->machine, error);
 }
 
 uint64_t gn__heap_alignment(uint64_t bytes)
@@ -123,39 +123,59 @@ static struct piece *cut_before(struct piece *p, uint64_t alignment)
 	return cut(p, before) ? NULL : p->next;
 }
 
-static void *take(struct gn_heap *heap, uint64_t alignment, uint64_t bytes)
+static void *no_room(const struct gn_heap *heap, uint64_t bytes, struct gn_error *error)
+{
+	gn_error_set(error, -GN_ENOMEM,
+	             "a heap of %llu bytes has no piece of %llu bytes left; free memory, or give a larger "
+	             "heap_bytes, or shared_bytes for shared memory",
+	             (unsigned long long)heap->bytes, (unsigned long long)bytes);
+	return NULL;
+}
+
+static void *take(struct gn_heap *heap, uint64_t alignment, uint64_t bytes, struct gn_error *error)
 {
 	const uint64_t wanted = ((bytes ? bytes : 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	const uint64_t aligned = alignment > ALIGNMENT ? alignment : (uint64_t)ALIGNMENT;
 	struct piece *p = heap->first;
 
-	if (wanted < bytes || alignment & (alignment - 1) || aligned > gn__heap_alignment(heap->bytes))
+	if (alignment & (alignment - 1) || aligned > gn__heap_alignment(heap->bytes)) {
+		gn_error_set(error, -GN_EINVAL,
+		             "an alignment of %llu bytes is not possible; give a power of two up to %llu",
+		             (unsigned long long)alignment,
+		             (unsigned long long)gn__heap_alignment(heap->bytes));
 		return NULL;
+	}
+	if (wanted < bytes)
+		return no_room(heap, bytes, error);
 	while (p && !fits(p, aligned, wanted))
 		p = p->next;
-	p = p ? cut_before(p, aligned) : NULL;
-	if (!p || cut(p, wanted))
+	if (!p)
+		return no_room(heap, bytes, error);
+	p = cut_before(p, aligned);
+	if (!p || cut(p, wanted)) {
+		gn_error_set(error, -GN_ENOMEM, "out of host memory for a piece of the heap");
 		return NULL;
+	}
 	p->used = 1;
-	if (!clear(heap, heap->memory + p->at, wanted))
+	if (!clear(heap, heap->memory + p->at, wanted, error))
 		return heap->memory + p->at;
 	p->used = 0;
 	return NULL;
 }
 
-void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes)
+void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes, struct gn_error *error)
 {
-	return take(net->heap, alignment, bytes);
+	return take(net->heap, alignment, bytes, error);
 }
 
-void *gn_net_alloc(struct gn_net *net, uint64_t bytes)
+void *gn_net_alloc(struct gn_net *net, uint64_t bytes, struct gn_error *error)
 {
-	return take(net->heap, ALIGNMENT, bytes);
+	return take(net->heap, ALIGNMENT, bytes, error);
 }
 
-void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes)
+void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes, struct gn_error *error)
 {
-	return take(net->data ? net->data : net->heap, ALIGNMENT, bytes);
+	return take(net->data ? net->data : net->heap, ALIGNMENT, bytes, error);
 }
 
 /* The piece that begins at memory, and the piece before it in *before. Returns NULL if there is none. */

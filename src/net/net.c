@@ -29,7 +29,7 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net)
 	return &net->host;
 }
 
-int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault)
+int gn__net_fault(const struct gn_net *net, struct gn_net_fault *fault)
 {
 	memset(fault, 0, sizeof *fault);
 	if (simt_load_acquire_sys_u32(&net->fault->state) != 2)
@@ -43,9 +43,17 @@ int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault)
 	return fault->code;
 }
 
-const char *gn_net_message(const struct gn_net *net)
+int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault, struct gn_error *error)
 {
-	return simt_load_acquire_dev_u32(&net->failed) ? net->failure.text : "";
+	const int rc = gn__net_fault(net, fault);
+
+	if (simt_load_acquire_dev_u32(&net->failed)) {
+		gn_error_set(error, net->failure.code, "%s", net->failure.text);
+		return rc ? rc : net->failure.code;
+	}
+	return rc ? gn_error_set(error, rc, "node %u failed in an operation on node %u: %s", net->route.node,
+	                         fault->peer, gn_error_name(rc))
+	          : 0;
 }
 
 void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics)
@@ -74,6 +82,14 @@ void gn_net_waited(const struct gn_net *net, uint64_t *ns)
 		ns[k] = simt_load_relaxed_dev_u64(&net->peer[k].waited_ns);
 }
 
+/* A wait ended with rc: the words say why the network failed, if it did. */
+static int waited_in_vain(const struct gn_net *net, int rc, struct gn_error *error)
+{
+	if (simt_load_acquire_dev_u32(&net->failed))
+		return gn_error_set(error, rc, "%s", net->failure.text);
+	return gn_error_set(error, rc, "node %u waited in vain: %s", net->route.node, gn_error_name(rc));
+}
+
 /* Send a handler's name to node 0, which compares the names of all nodes. */
 static int say_name(struct gn_net *net, uint32_t id, const char *name)
 {
@@ -86,7 +102,8 @@ static int say_name(struct gn_net *net, uint32_t id, const char *name)
 	    1, 0, said, sizeof said);
 }
 
-int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context)
+int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context,
+                   struct gn_error *error)
 {
 	const uint32_t id = net->handlers;
 	const struct gn_handler entry = {name, handler, context};
@@ -94,16 +111,20 @@ int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *hand
 
 	for (uint32_t k = 0; k < id; k++)
 		if (!strcmp(net->handler[k].name, name))
-			return -GN_EINVAL;
+			return gn_error_set(error, -GN_EINVAL,
+			                    "node %u has a handler \"%s\" already; give another name",
+			                    net->route.node, name);
 	if (id == GN_NET_MOST_HANDLERS)
-		return -GN_ENOBUFS;
+		return gn_error_set(error, -GN_ENOBUFS, "node %u has %u handlers, and no room for \"%s\"",
+		                    net->route.node, id, name);
 	net->handler[id] = entry;
 	simt_store_release_dev_u32(&net->handlers, id + 1);
 	rc = say_name(net, id, name);
-	return rc ? rc : (int)id;
+	return rc ? waited_in_vain(net, rc, error) : (int)id;
 }
 
-int gn_net_settle(struct gn_net *net)
+/* Count until nothing is in flight. Returns the code of the wait that failed, or 0. */
+static int settle(struct gn_net *net)
 {
 	uint64_t before = ~0ull, now[2];
 	int rc;
@@ -125,4 +146,11 @@ int gn_net_settle(struct gn_net *net)
 			return gn_net_barrier(&net->host);
 		before = now[0];
 	}
+}
+
+int gn_net_settle(struct gn_net *net, struct gn_error *error)
+{
+	const int rc = settle(net);
+
+	return rc ? waited_in_vain(net, rc, error) : 0;
 }

@@ -100,11 +100,11 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 	l.apart = net->device ? APART : NEAR;
 	lay_out(net, s, &l);
 	l.total[l.apart] += alignment;
-	net->shared =
-	    simt_alloc(net->machine, l.total[NEAR], exported && !net->device ? SIMT_EXPORTED : SIMT_PINNED);
-	net->apart = net->device
-	                 ? simt_alloc(net->machine, l.total[APART], exported ? SIMT_EXPORTED : SIMT_DEVICE)
-	                 : NULL;
+	net->shared = simt_alloc(net->machine, l.total[NEAR],
+	                         exported && !net->device ? SIMT_EXPORTED : SIMT_PINNED, error);
+	net->apart = net->device ? simt_alloc(net->machine, l.total[APART],
+	                                      exported ? SIMT_EXPORTED : SIMT_DEVICE, error)
+	                         : NULL;
 	if (!net->shared || (net->device && !net->apart))
 		return gn_error_set(error, -GN_ENOMEM,
 		                    "cannot allocate %llu MiB of host memory and %llu MiB of device memory "
@@ -121,7 +121,7 @@ static int share(struct gn_net *net, struct shared *s, struct gn_error *error)
 }
 
 /* Make an image of parts that may lie apart, then move it there. */
-static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
+static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k, struct gn_error *error)
 {
 	uint32_t *turn = (uint32_t *)calloc(2 * GN_NET_SLOTS, sizeof *turn), *id = turn + GN_NET_SLOTS,
 	         ticket;
@@ -129,31 +129,31 @@ static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k)
 	int rc;
 
 	if (!turn)
-		return -GN_ENOMEM;
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory");
 	gn_ring_init(&ring, turn, turn, GN_NET_SLOTS, 0);
 	for (uint32_t n = 0; n < GN_NET_SLOTS && !gn_ring_reserve(&ring, &ticket); n++) {
 		id[gn_ring_slot(&ring, ticket)] = n + k * GN_NET_SLOTS;
 		gn_ring_commit(&ring, ticket);
 	}
 	ring.turn = s->turn[k];
-	rc = simt_move(net->machine, s->ring[k], &ring, sizeof ring);
+	rc = simt_move(net->machine, s->ring[k], &ring, sizeof ring, error);
 	if (!rc)
-		rc = simt_move(net->machine, s->turn[k], turn, GN_NET_SLOTS * sizeof *turn);
+		rc = simt_move(net->machine, s->turn[k], turn, GN_NET_SLOTS * sizeof *turn, error);
 	if (!rc)
-		rc = simt_move(net->machine, s->id[k], id, GN_NET_SLOTS * sizeof *id);
+		rc = simt_move(net->machine, s->id[k], id, GN_NET_SLOTS * sizeof *id, error);
 	free(turn);
 	return rc;
 }
 
 /* Fill images of the kernels' logs, and move them to the machine. The readers stay here. */
-static int kernel_logs_init(struct gn_net *net, const struct shared *s)
+static int kernel_logs_init(struct gn_net *net, const struct shared *s, struct gn_error *error)
 {
 	const uint64_t words = log_words(net, 0);
 	struct gn__log *image = (struct gn__log *)calloc(net->logs, sizeof *image);
 	int rc;
 
 	if (!image)
-		return -GN_ENOMEM;
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory");
 	for (uint32_t k = 0; k < net->logs; k++) {
 		uint64_t released; /* stands for the word of the log, which may be apart; it is 0 there */
 
@@ -161,12 +161,12 @@ static int kernel_logs_init(struct gn_net *net, const struct shared *s)
 		image[k].released = s->reader[k].released = s->released[0] + k * 16ull;
 		image[k].here = net->each != 0;
 	}
-	rc = simt_move(net->machine, s->log, image, net->logs * sizeof *image);
+	rc = simt_move(net->machine, s->log, image, net->logs * sizeof *image, error);
 	free(image);
 	return rc;
 }
 
-static int logs_init(struct gn_net *net, const struct shared *s)
+static int logs_init(struct gn_net *net, const struct shared *s, struct gn_error *error)
 {
 	const uint64_t words = log_words(net, 1);
 	const uint32_t kernels = net->sources - 2;
@@ -180,7 +180,7 @@ static int logs_init(struct gn_net *net, const struct shared *s)
 		gn__log_init(source->log, &source->reader, s->word[1] + k * words, s->released[1] + k * 16ull,
 		             words, 0);
 	}
-	rc = kernel_logs_init(net, s);
+	rc = kernel_logs_init(net, s, error);
 	if (rc)
 		return rc;
 	for (uint32_t k = 0; k < kernels; k++) {
@@ -328,14 +328,13 @@ static int node_place(struct gn_net *net, struct shared *s, struct gn_error *err
 		rc = gn_error_set(error, -GN_ENOMEM, "node %u: out of host memory", net->route.node);
 	if (rc)
 		return rc;
-	rc = slots_init(net, s, 0);
+	rc = slots_init(net, s, 0, error);
 	if (!rc)
-		rc = slots_init(net, s, 1);
+		rc = slots_init(net, s, 1, error);
 	if (!rc)
-		rc = logs_init(net, s);
+		rc = logs_init(net, s, error);
 	if (rc)
-		return gn_error_set(error, rc, "node %u cannot initialise its memory: %s", net->route.node,
-		                    simt_message(net->machine));
+		return gn_error_prefix(error, rc, "node %u cannot initialise its memory", net->route.node);
 	return net->each ? gn__sort_create(net, s->reader, error) : 0;
 }
 
@@ -396,12 +395,12 @@ int gn__node_create(struct gn_net **net, const struct gn_net_options *options, s
 
 int gn__heaps_map(struct gn_net *net, char *const *heap, struct gn_error *error)
 {
-	const int rc = simt_move(net->machine, net->map, heap, net->route.nodes * sizeof *heap);
+	const int rc = simt_move(net->machine, net->map, heap, net->route.nodes * sizeof *heap, error);
 
 	if (rc)
-		return gn_error_set(error, rc,
-		                    "node %u cannot store the addresses of the other nodes' heaps: %s",
-		                    net->route.node, simt_message(net->machine));
+		return gn_error_prefix(error, rc,
+		                       "node %u cannot store the addresses of the other nodes' heaps",
+		                       net->route.node);
 	net->view.mapped = (char *const *)(void *)net->map;
 	if (!net->device)
 		net->host.mapped = net->handler_view.mapped = net->view.mapped;

@@ -21,7 +21,7 @@ static struct description describe(const struct gn_net *net)
 	struct description own;
 
 	memset(&own, 0, sizeof own);
-	own.exports = !simt_export(net->machine, memory, &own.exported);
+	own.exports = !simt_export(net->machine, memory, &own.exported, NULL);
 	own.offset = (uint64_t)(net->host.heap - memory);
 	return own;
 }
@@ -30,7 +30,7 @@ static struct description describe(const struct gn_net *net)
 static char *heap_of(struct gn_net *net, const struct description *description, struct gn_peer_heap *peer)
 {
 	peer->exported = description->exported;
-	if (!description->exports || simt_import(net->machine, &description->exported, &peer->memory))
+	if (!description->exports || simt_import(net->machine, &description->exported, &peer->memory, NULL))
 		return NULL;
 	return (char *)peer->memory + description->offset;
 }

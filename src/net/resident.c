@@ -33,26 +33,24 @@ int gn__resident_start(struct gn_resident *r, struct gn_net *net, const struct s
 	int rc;
 
 	simt__reside(r->machine, 1);
-	rc = simt_launch_on(r->stream, kernel, grid, args);
+	rc = simt_launch_on(r->stream, kernel, grid, args, &error);
 	r->started = !rc;
 	if (!rc)
 		return 0;
 	simt__reside(r->machine, -1);
-	gn_error_set(&error, rc, "the network kernel of node %u cannot start: %s", net->route.node,
-	             simt_stream_message(r->stream));
+	gn_error_prefix(&error, rc, "the network kernel of node %u cannot start", net->route.node);
 	return gn__network_fail(net, net->route.node, &error);
 }
 
 void gn__resident_wait(struct gn_resident *r, struct gn_net *net)
 {
 	struct gn_error error;
-	const int rc = simt_stream_wait(r->stream);
+	const int rc = simt_stream_wait(r->stream, &error);
 
 	simt__reside(r->machine, -1);
 	r->started = 0;
 	if (!rc)
 		return;
-	gn_error_set(&error, rc, "the network kernel of node %u failed: %s", net->route.node,
-	             simt_stream_message(r->stream));
+	gn_error_prefix(&error, rc, "the network kernel of node %u failed", net->route.node);
 	gn__network_fail(net, net->route.node, &error);
 }

@@ -107,20 +107,21 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
 /* The result of a node's run, with its message. */
 static int outcome(const struct run *r, struct gn_error *error)
 {
-	const char *message = gn_net_message(r->net);
 	struct gn_net_fault fault;
+	int failed;
 
 	if (!r->rc && !r->network_rc)
 		return 0;
-	if (!r->rc && !*message)
+	failed = gn_net_failure(r->net, &fault, error);
+	if (!r->rc && !simt_load_acquire_dev_u32(&r->net->failed))
 		return gn_error_set(
 		    error, r->network_rc, "not all other nodes ended within %llu ms after node %u",
 		    (unsigned long long)(r->net->options.timeout_ns / 1000000), r->net->route.node);
-	if (*message)
-		return gn_error_set(error, r->rc ? r->rc : r->net->failure.code, "%s", message);
-	if (gn_net_failure(r->net, &fault))
-		return gn_error_set(error, r->rc, "node %u failed in an operation on node %u: %s",
-		                    r->net->route.node, fault.peer, gn_error_name(fault.code));
+	if (failed) {
+		if (error)
+			error->code = r->rc ? r->rc : r->net->failure.code;
+		return r->rc ? r->rc : r->net->failure.code;
+	}
 	return gn_error_set(error, r->rc, "the program of node %u returned %d", r->net->route.node, r->rc);
 }
 
@@ -183,7 +184,7 @@ static int map_all(struct run *run, uint32_t nodes, struct gn_error *error)
 
 	for (uint32_t k = 0; k < nodes && !rc; k++) {
 		for (uint32_t other = 0; other < nodes; other++) {
-			const int can = !simt_enable_peer(run[k].net->machine, run[other].net->machine);
+			const int can = !simt_enable_peer(run[k].net->machine, run[other].net->machine, NULL);
 
 			heap[other] = can ? run[other].net->host.heap : NULL;
 		}

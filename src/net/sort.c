@@ -80,19 +80,19 @@ static int host_memory(struct gn_net *net)
 	return 0;
 }
 
-static int device_memory(struct gn_net *net, const struct gn__log_reader *reader)
+static int device_memory(struct gn_net *net, const struct gn__log_reader *reader, struct gn_error *error)
 {
 	struct gn_sort *s = net->sort;
 	const uint64_t pinned = place_pinned(net, NULL), apart = place_apart(net, NULL);
 
-	s->pinned = simt_alloc(net->machine, pinned, SIMT_PINNED);
-	s->apart = simt_alloc(net->machine, apart, SIMT_DEVICE);
+	s->pinned = simt_alloc(net->machine, pinned, SIMT_PINNED, NULL);
+	s->apart = simt_alloc(net->machine, apart, SIMT_DEVICE, NULL);
 	if (!s->pinned || !s->apart)
 		return -GN_ENOMEM;
 	place_pinned(net, (char *)s->pinned);
 	place_apart(net, (char *)s->apart);
 	net->statistics.buffer_bytes += pinned;
-	return simt_move(net->machine, s->args.reader, reader, net->logs * sizeof *reader);
+	return simt_move(net->machine, s->args.reader, reader, net->logs * sizeof *reader, error);
 }
 
 int gn__sort_create(struct gn_net *net, const struct gn__log_reader *reader, struct gn_error *error)
@@ -107,13 +107,14 @@ int gn__sort_create(struct gn_net *net, const struct gn__log_reader *reader, str
 	choose(&net->sort->args, net->route.nodes, gn__device_half(net, &info));
 	net->sort->args.words = net->most_words;
 	net->sort->args.flush_ns = net->options.flush_ns;
-	rc = device_memory(net, reader);
+	rc = device_memory(net, reader, error);
 	if (!rc)
 		rc = host_memory(net);
-	return rc ? gn_error_set(error, rc,
-	                         "cannot allocate the packets of %u ways for the kernels of node %u",
-	                         ways_of(net), net->route.node)
-	          : 0;
+	if (rc == -GN_ENOMEM)
+		return gn_error_set(error, rc,
+		                    "cannot allocate the packets of %u ways for the kernels of node %u",
+		                    ways_of(net), net->route.node);
+	return gn_error_prefix(error, rc, "node %u cannot make its packets", net->route.node);
 }
 
 /* Have all packets left that were taken from the sorters? */

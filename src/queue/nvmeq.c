@@ -32,18 +32,18 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
 	size_t depth = q->depth;
 	uint32_t *doorbells;
 
-	q->sq = (struct gn_nvme_command *)simt_alloc(m, depth * sizeof *q->sq, SIMT_PINNED);
-	q->cq = (struct gn_nvme_completion *)simt_alloc(m, depth * sizeof *q->cq, SIMT_PINNED);
-	doorbells = (uint32_t *)simt_alloc(m, GN_NVME_PAGE, SIMT_PINNED);
+	q->sq = (struct gn_nvme_command *)simt_alloc(m, depth * sizeof *q->sq, SIMT_PINNED, NULL);
+	q->cq = (struct gn_nvme_completion *)simt_alloc(m, depth * sizeof *q->cq, SIMT_PINNED, NULL);
+	doorbells = (uint32_t *)simt_alloc(m, GN_NVME_PAGE, SIMT_PINNED, NULL);
 	q->sq_doorbell = doorbells;
 	q->cq_doorbell = doorbells ? doorbells + 64 : NULL;
-	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_PINNED);
+	q->buffer = (char *)simt_alloc(m, depth * q->buffer_bytes, SIMT_PINNED, NULL);
 	q->prp_list =
-	    (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_PINNED);
-	q->state = (struct gn_nvmeq_state *)simt_alloc(m, sizeof *q->state + depth * 4, SIMT_DEVICE);
-	q->mark = (uint32_t *)simt_alloc(m, depth * sizeof *q->mark, SIMT_DEVICE);
-	q->slot = (struct gn_nvmeq_slot *)simt_alloc(m, depth * sizeof *q->slot, SIMT_DEVICE);
-	q->free_id = (uint32_t *)simt_alloc(m, depth * sizeof *q->free_id, SIMT_DEVICE);
+	    (const uint64_t *)simt_alloc(m, depth * (q->buffer_bytes / GN_NVME_PAGE) * 8, SIMT_PINNED, NULL);
+	q->state = (struct gn_nvmeq_state *)simt_alloc(m, sizeof *q->state + depth * 4, SIMT_DEVICE, NULL);
+	q->mark = (uint32_t *)simt_alloc(m, depth * sizeof *q->mark, SIMT_DEVICE, NULL);
+	q->slot = (struct gn_nvmeq_slot *)simt_alloc(m, depth * sizeof *q->slot, SIMT_DEVICE, NULL);
+	q->free_id = (uint32_t *)simt_alloc(m, depth * sizeof *q->free_id, SIMT_DEVICE, NULL);
 	return q->sq && q->cq && doorbells && q->buffer && q->prp_list && q->state && q->mark && q->slot &&
 	               q->free_id
 	           ? 0
@@ -54,7 +54,7 @@ static int allocate(struct gn_nvmeq *q, struct simt_machine *m)
  * The ring of free slots holds one slot less than there are entries: an NVMe queue is full with one entry
  * unused, and the argument at the top of nvmeq.h relies on that.
  */
-static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
+static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start, struct gn_error *error)
 {
 	uint32_t depth = q->depth;
 	uint32_t *turns = (uint32_t *)calloc(2 * (size_t)depth, sizeof *turns);
@@ -74,17 +74,17 @@ static int fill_free_ring(struct gn_nvmeq *q, struct simt_machine *m, uint32_t s
 		ids[gn_ring_slot(&image.free_ring, ticket)] = k;
 	}
 	image.free_ring.tail = start + depth - 1;
-	rc = simt_move(m, q->state, &image, sizeof image);
+	rc = simt_move(m, q->state, &image, sizeof image, error);
 	if (!rc)
-		rc = simt_move(m, q->state + 1, turns, depth * 4);
+		rc = simt_move(m, q->state + 1, turns, depth * 4, error);
 	if (!rc)
-		rc = simt_move(m, q->free_id, ids, depth * 4);
+		rc = simt_move(m, q->free_id, ids, depth * 4, error);
 	free(turns);
 	return rc;
 }
 
 /* A mark equal to ticket + 1 means ready. The marks start with the values of the round before. */
-static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start)
+static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start, struct gn_error *error)
 {
 	uint32_t *marks = (uint32_t *)malloc(q->depth * sizeof *marks);
 	int rc;
@@ -93,13 +93,13 @@ static int fill_marks(struct gn_nvmeq *q, struct simt_machine *m, uint32_t start
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < q->depth; k++)
 		marks[k] = start + k + 1 - q->depth;
-	rc = simt_move(m, q->mark, marks, q->depth * sizeof *marks);
+	rc = simt_move(m, q->mark, marks, q->depth * sizeof *marks, error);
 	free(marks);
 	return rc;
 }
 
 /* The low bits of a command id are its slot; the generation above them may start with any value. */
-static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m)
+static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m, struct gn_error *error)
 {
 	struct gn_nvmeq_slot *slots = (struct gn_nvmeq_slot *)calloc(q->depth, sizeof *slots);
 	int rc;
@@ -108,7 +108,7 @@ static int fill_slots(struct gn_nvmeq *q, struct simt_machine *m)
 		return -GN_ENOMEM;
 	for (uint32_t k = 0; k < q->depth; k++)
 		slots[k].word = gn__nvmeq_word(k, GN__NVMEQ_IDLE, 0);
-	rc = simt_move(m, q->slot, slots, q->depth * sizeof *slots);
+	rc = simt_move(m, q->slot, slots, q->depth * sizeof *slots, error);
 	free(slots);
 	return rc;
 }
@@ -131,9 +131,7 @@ static int refuse(const struct gn_nvmeq_options *options, int rc, struct gn_erro
 		                    "queue pair: out of memory for %u commands of %u bytes; give a smaller "
 		                    "depth or smaller transfers",
 		                    options->depth, options->buffer_bytes);
-	return gn_error_set(
-	    error, rc,
-	    "queue pair: the initial state could not be copied to the machine: the machine has failed");
+	return gn_error_prefix(error, rc, "queue pair: its first state cannot be copied to the machine");
 }
 
 int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const struct gn_nvmeq_options *options,
@@ -151,11 +149,11 @@ int gn_nvmeq_create(struct gn_nvmeq *q, struct simt_machine *machine, const stru
 	q->nsid = options->nsid ? options->nsid : 1;
 	rc = allocate(q, machine);
 	if (!rc)
-		rc = fill_free_ring(q, machine, options->start);
+		rc = fill_free_ring(q, machine, options->start, error);
 	if (!rc)
-		rc = fill_marks(q, machine, options->start);
+		rc = fill_marks(q, machine, options->start, error);
 	if (!rc)
-		rc = fill_slots(q, machine);
+		rc = fill_slots(q, machine, error);
 	if (rc) {
 		gn_nvmeq_destroy(q, machine);
 		return refuse(options, rc, error);

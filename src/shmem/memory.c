@@ -11,7 +11,7 @@ SHMEM__NAMES_MEMORY
 
 void *shmem_align(size_t alignment, size_t size)
 {
-	void *memory = size ? gn_net_alloc_aligned(gn_shmem.net, alignment, size) : NULL;
+	void *memory = size ? gn_net_alloc_aligned(gn_shmem.net, alignment, size, NULL) : NULL;
 
 	if (size)
 		pshmem_barrier_all();
@@ -58,7 +58,7 @@ void *shmem_realloc(void *ptr, size_t size)
 		return ptr;
 	}
 	pshmem_barrier_all(); /* all that other PEs sent to the old place has come */
-	memory = gn_net_alloc(gn_shmem.net, size);
+	memory = gn_net_alloc(gn_shmem.net, size, NULL);
 	if (memory) {
 		memcpy(memory, ptr, size < before ? size : before);
 		gn_net_free(gn_shmem.net, ptr);

@@ -44,10 +44,12 @@ static struct {
 
 void gn_shmem_fail(const char *function, int code, int pe)
 {
-	const char *words = gn_net_message(gn_shmem.net);
+	struct gn_error error = {0, ""};
+	struct gn_net_fault fault;
 
+	gn_net_failure(gn_shmem.net, &fault, &error);
 	fprintf(stderr, "PE %d: %s with PE %d: %s%s%s\n", pshmem_my_pe(), function, pe, gn_error_name(code),
-	        *words ? ": " : "", words);
+	        *error.text ? ": " : "", error.text);
 	pshmem_global_exit(EXIT_FAILURE);
 	abort();
 }
@@ -87,11 +89,11 @@ static int node_main(struct gn_net *net, void *unused)
 	int rc;
 
 	(void)unused;
-	life.exit_handler = gn_net_handler(net, "shmem_global_exit", end_all, NULL);
+	life.exit_handler = gn_net_handler(net, "shmem_global_exit", end_all, NULL, NULL);
 	gn_shmem.view = gn_net_host(net);
 	bytes = meetings_bytes(gn_shmem.view->data_bytes);
 	if (bytes)
-		gn_shmem.meetings = (char *)gn_net_alloc(net, bytes);
+		gn_shmem.meetings = (char *)gn_net_alloc(net, bytes, NULL);
 	rc = life.exit_handler < 0 ? life.exit_handler : gn_shmem_teams_begin(net);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net)); /* all PEs have the handler */

@@ -42,7 +42,7 @@ int gn_shmem_teams_begin(struct gn_net *net)
 {
 	const struct gn_net_view *n = gn_net_host(net);
 
-	teams.group = (struct gn_net_group *)gn_net_alloc(net, GN_SHMEM_TEAMS_BYTES);
+	teams.group = (struct gn_net_group *)gn_net_alloc(net, GN_SHMEM_TEAMS_BYTES, NULL);
 	if (!teams.group)
 		return -GN_ENOMEM;
 	teams.free = ~1ull; /* the first is of SHMEM_TEAM_SHARED */

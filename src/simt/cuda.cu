@@ -19,17 +19,19 @@ const size_t largest_piece = (size_t)64 << 30;
 /* ---- memory ---- */
 
 /* Pinned memory that controllers reach must be page-aligned; the runtime's own pinned memory is not. */
-void *alloc_shared(size_t bytes)
+void *alloc_shared(size_t bytes, const char *what, struct gn_error *error)
 {
 	const size_t whole = (bytes + 4095) & ~(size_t)4095;
 	void *memory = aligned_alloc(4096, whole);
 
-	if (!memory)
+	if (!memory) {
+		gn_error_set(error, -GN_ENOMEM, "the host has no memory for %s; ask for less", what);
 		return NULL;
+	}
 	memset(memory, 0, whole);
-	if (translate(NULL,
+	if (translate(error,
 	              cudaHostRegister(memory, whole, cudaHostRegisterPortable | cudaHostRegisterMapped),
-	              "pinning")) {
+	              what)) {
 		free(memory);
 		return NULL;
 	}
@@ -51,32 +53,32 @@ cudaError_t zero(void *memory, size_t bytes)
 	return rc;
 }
 
-void *alloc_device(size_t bytes)
+void *alloc_device(size_t bytes, const char *what, struct gn_error *error)
 {
 	void *memory = NULL;
 
-	if (translate(NULL, cudaMalloc(&memory, bytes), "allocation"))
+	if (translate(error, cudaMalloc(&memory, bytes), what))
 		return NULL;
-	if (zero(memory, bytes) != cudaSuccess) {
-		cudaGetLastError();
+	if (translate(error, zero(memory, bytes), what)) {
 		cudaFree(memory);
 		return NULL;
 	}
 	return memory;
 }
 
-void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where)
+void *cuda_alloc(struct simt_machine *m, size_t bytes, enum simt_memory where, struct gn_error *error)
 {
-	/*
-	 * imported memory of another size is mapped in small pages, and address translation covers few of
-	 * them
+	/* imported memory of another size is mapped in small pages, of which address translation covers few
 	 */
 	const size_t page = 2u << 20;
+	const int pins = where == SIMT_PINNED;
+	char what[64];
 	on_device here(m);
 
 	if (where == SIMT_EXPORTED)
 		bytes = (bytes + page - 1) & ~(page - 1);
-	return where == SIMT_PINNED ? alloc_shared(bytes) : alloc_device(bytes);
+	snprintf(what, sizeof what, "%zu bytes of %s memory", bytes, pins ? "pinned" : "device");
+	return pins ? alloc_shared(bytes, what, error) : alloc_device(bytes, what, error);
 }
 
 /*
@@ -322,42 +324,41 @@ int pin_registers(struct simt_machine *m, void *memory, size_t bytes, void **dev
  * Refuse to wait for a stream in capture: the wait would be an error of the program and would invalidate the
  * capture.
  */
-int refuse_capture(struct simt_stream *s, const char *what)
+int refuse_capture(struct simt_stream *s, const char *what, struct gn_error *error)
 {
 	cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-	int rc = translate(&s->failure, cudaStreamIsCapturing(of(s)->handle, &status), what);
+	int rc = translate(error, cudaStreamIsCapturing(of(s)->handle, &status), what);
 
 	if (!rc && status != cudaStreamCaptureStatusNone)
-		rc = gn_error_set(&s->failure, -GN_EINVAL,
+		rc = gn_error_set(error, -GN_EINVAL,
 		                  "cuda: %s: the stream is in capture, so its kernels do not run yet; launch "
 		                  "the graph, and wait for that launch",
 		                  what);
 	return rc;
 }
 
-int stream_wait(struct simt_stream *s)
+int stream_wait(struct simt_stream *s, struct gn_error *error)
 {
 	on_device here(s->machine);
-	int rc = refuse_capture(s, "wait");
+	int rc = refuse_capture(s, "wait", error);
 
-	return rc ? rc : translate(&s->failure, cudaStreamSynchronize(of(s)->handle), "kernel");
+	return rc ? rc : translate(error, cudaStreamSynchronize(of(s)->handle), "kernel");
 }
 
-int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes)
+int stream_move(struct simt_stream *s, void *to, const void *from, size_t bytes, struct gn_error *error)
 {
 	on_device here(s->machine);
-	int rc = refuse_capture(s, "copy");
+	int rc = refuse_capture(s, "copy", error);
 
 	if (rc)
 		return rc == -GN_EINVAL ? rc : -GN_EIO;
-	if (translate(&s->failure, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(s)->handle),
-	              "copy"))
+	if (translate(error, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, of(s)->handle), "copy"))
 		return -GN_EIO;
-	return stream_wait(s) ? -GN_EIO : 0;
+	return stream_wait(s, error) ? -GN_EIO : 0;
 }
 
 /* An event that is destroyed before it has happened lives on until then. */
-int stream_follow(struct simt_stream *s, struct simt_stream *other)
+int stream_follow(struct simt_stream *s, struct simt_stream *other, struct gn_error *error)
 {
 	on_device here(other->machine);
 	cudaEvent_t event;
@@ -372,34 +373,38 @@ int stream_follow(struct simt_stream *s, struct simt_stream *other)
 		}
 		cudaEventDestroy(event);
 	}
-	return translate(&s->failure, rc, "order of streams") ? -GN_EIO : 0;
+	return translate(error, rc, "order of streams") ? -GN_EIO : 0;
+}
+
+int not_compiled(const struct simt_kernel *kernel, struct gn_error *error)
+{
+	return gn_error_set(error, -GN_ENODEV,
+	                    "cuda: kernel %s was not compiled by nvcc; compile its source file as CUDA",
+	                    kernel->name);
 }
 
 /* Only the last call concerns the stream, so the launch can be captured. */
 int launch(struct simt_stream *s, const struct simt_kernel *kernel, struct simt_grid grid,
-           const void *arguments)
+           const void *arguments, struct gn_error *error)
 {
 	void *parameters[] = {(void *)arguments};
 	cudaError_t rc;
 	on_device here(s->machine);
 
 	if (!kernel->cuda)
-		return gn_error_set(
-		    &s->failure, -GN_ENODEV,
-		    "cuda: kernel %s was not compiled by nvcc; compile its source file as CUDA",
-		    kernel->name);
+		return not_compiled(kernel, error);
 	rc = load(kernel);
 	if (rc == cudaSuccess)
 		rc = cudaLaunchKernel(kernel->cuda, dim3(grid.blocks), dim3(grid.block_threads), parameters,
 		                      grid.shared_bytes, of(s)->handle);
-	return translate(&s->failure, rc, kernel->name);
+	return translate(error, rc, kernel->name);
 }
 
-int prepare(struct simt_machine *m, const struct simt_kernel *kernel)
+int prepare(struct simt_machine *m, const struct simt_kernel *kernel, struct gn_error *error)
 {
 	on_device here(m);
 
-	return kernel->cuda ? translate(NULL, load(kernel), kernel->name) : -GN_ENODEV;
+	return kernel->cuda ? translate(error, load(kernel), kernel->name) : not_compiled(kernel, error);
 }
 
 int reserve_stack(struct simt_machine *m, size_t frame_bytes, struct gn_error *error)

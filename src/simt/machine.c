@@ -67,9 +67,20 @@ unsigned simt_devices(const char *kind)
 	return !strcmp(kind, "cpu");
 }
 
-int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other)
+int simt_enable_peer(struct simt_machine *machine, struct simt_machine *other, struct gn_error *error)
 {
-	return machine->ops == other->ops ? machine->ops->enable_peer(machine, other) : -GN_ENOTSUP;
+	const int rc = machine->ops == other->ops ? machine->ops->enable_peer(machine, other) : -GN_ENOTSUP;
+	struct simt_info to, from;
+
+	if (!rc)
+		return 0;
+	simt_describe(machine, &to);
+	simt_describe(other, &from);
+	return gn_error_set(
+	    error, rc,
+	    "the memory of the machine %s is not accessible to the machine %s; use two GPUs that "
+	    "reach each other, or one",
+	    from.name, to.name);
 }
 
 /* Returns 0 or -GN_ENOTSUP. */
@@ -86,21 +97,40 @@ static int host_of(struct simt_exported *exported)
 	return bytes > 0 ? 0 : -GN_ENOTSUP;
 }
 
-int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported)
+int simt_export(struct simt_machine *machine, void *memory, struct simt_exported *exported,
+                struct gn_error *error)
 {
-	const int rc = host_of(exported);
+	int rc = host_of(exported);
 
-	return rc ? rc : machine->ops->export_(machine, memory, exported);
+	rc = rc ? rc : machine->ops->export_(machine, memory, exported);
+	return rc ? gn_error_set(error, rc,
+	                         "the memory cannot be shared with other processes: this system does not "
+	                         "support it, or "
+	                         "the memory was not allocated as exported")
+	          : 0;
 }
 
-int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory)
+int simt_import(struct simt_machine *machine, const struct simt_exported *exported, void **memory,
+                struct gn_error *error)
 {
 	struct simt_exported here;
+	int rc;
 
 	*memory = NULL;
-	if (host_of(&here) || memcmp(here.host, exported->host, sizeof here.host) != 0)
-		return -GN_ENOTSUP;
-	return machine->ops->import(machine, exported, memory);
+	if (host_of(&here))
+		return gn_error_set(error, -GN_ENOTSUP,
+		                    "nothing can be imported: /proc/sys/kernel/random/boot_id, which names "
+		                    "this host, cannot be read");
+	if (memcmp(here.host, exported->host, sizeof here.host) != 0)
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "the memory was exported on another host; import it on the host that exported it");
+	rc = machine->ops->import(machine, exported, memory);
+	return rc ? gn_error_set(error, rc,
+	                         "memory of another process cannot be imported: the process has ended, or is "
+	                         "of another "
+	                         "user or container, or this system does not support it")
+	          : 0;
 }
 
 void simt_unimport(struct simt_machine *machine, const struct simt_exported *exported, void *memory)
@@ -131,10 +161,11 @@ void simt__reside(struct simt_machine *machine, int more)
 	machine->ops->reside(machine, more);
 }
 
-int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other)
+int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other, struct gn_error *error)
 {
-	return stream->machine->ops == other->machine->ops ? stream->machine->ops->follow(stream, other)
-	                                                   : -GN_ENOTSUP;
+	if (stream->machine->ops != other->machine->ops)
+		return gn_error_set(error, -GN_ENOTSUP, "streams of machines of two kinds cannot be ordered");
+	return stream->machine->ops->follow(stream, other, error);
 }
 
 int simt__register_registers(struct simt_machine *machine, void *memory, size_t bytes, void **device,
@@ -143,9 +174,9 @@ int simt__register_registers(struct simt_machine *machine, void *memory, size_t 
 	return machine->ops->pin_registers(machine, memory, bytes, device, error);
 }
 
-void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
+void *simt_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where, struct gn_error *error)
 {
-	return machine->ops->alloc(machine, bytes ? bytes : 1, where);
+	return machine->ops->alloc(machine, bytes ? bytes : 1, where, error);
 }
 
 void simt_free(struct simt_machine *machine, void *memory)
@@ -171,9 +202,9 @@ void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes)
 	machine->ops->unpin(machine, memory, bytes);
 }
 
-int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
+int simt_prepare(struct simt_machine *machine, const struct simt_kernel *kernel, struct gn_error *error)
 {
-	return machine->ops->prepare(machine, kernel);
+	return machine->ops->prepare(machine, kernel, error);
 }
 
 int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error)
@@ -184,24 +215,19 @@ int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct 
 /* ---- the machine's own stream ---- */
 
 int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, struct simt_grid grid,
-                const void *arguments)
+                const void *arguments, struct gn_error *error)
 {
-	return simt_launch_on(machine->own, kernel, grid, arguments);
+	return simt_launch_on(machine->own, kernel, grid, arguments, error);
 }
 
-int simt_wait(struct simt_machine *machine)
+int simt_wait(struct simt_machine *machine, struct gn_error *error)
 {
-	return simt_stream_wait(machine->own);
+	return simt_stream_wait(machine->own, error);
 }
 
-int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes)
+int simt_move(struct simt_machine *machine, void *to, const void *from, size_t bytes, struct gn_error *error)
 {
-	return simt_stream_move(machine->own, to, from, bytes);
-}
-
-const char *simt_message(const struct simt_machine *machine)
-{
-	return simt_stream_message(machine->own);
+	return simt_stream_move(machine->own, to, from, bytes, error);
 }
 
 /* ---- any stream ---- */
@@ -271,31 +297,31 @@ void *simt_stream_handle(const struct simt_stream *stream)
 }
 
 int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-                   const void *arguments)
+                   const void *arguments, struct gn_error *error)
 {
 	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 ||
 	    grid.shared_bytes > 48 * 1024)
 		return gn_error_set(
-		    &stream->failure, -GN_EINVAL,
+		    error, -GN_EINVAL,
 		    "kernel %s: a grid of %u blocks of %u threads with %u bytes of shared memory is not "
 		    "possible; give 1 to 2147483647 blocks, 1 to 1024 threads and at most 49152 bytes",
 		    kernel->name, grid.blocks, grid.block_threads, grid.shared_bytes);
-	return stream->machine->ops->launch(stream, kernel, grid, arguments);
+	return stream->machine->ops->launch(stream, kernel, grid, arguments, error);
 }
 
-int simt_stream_wait(struct simt_stream *stream)
+int simt_stream_wait(struct simt_stream *stream, struct gn_error *error)
 {
-	return stream->machine->ops->wait(stream);
+	return stream->machine->ops->wait(stream, error);
 }
 
-int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
+int simt_stream_move(struct simt_stream *stream, void *to, const void *from, size_t bytes,
+                     struct gn_error *error)
 {
-	return stream->machine->ops->move(stream, to, from, bytes);
-}
+	const int rc = stream->machine->ops->move(stream, to, from, bytes, error);
 
-const char *simt_stream_message(const struct simt_stream *stream)
-{
-	return stream->failure.text;
+	if (rc && error)
+		error->code = rc; /* not that of the launch before */
+	return rc;
 }
 
 struct simt_machine *simt_stream_machine(const struct simt_stream *stream)

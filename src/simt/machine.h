@@ -42,15 +42,17 @@ extern const struct simt_spread_ops simt__cpu_spread, simt__cuda_spread;
 
 /*
  * All functions but the last are set. The grid that launch gets is within bounds; launch copies the arguments
- * before it returns. A failure on a stream is stored in stream->failure.
+ * before it returns.
  */
 struct simt_machine_ops {
-	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where);
+	void *(*alloc)(struct simt_machine *machine, size_t bytes, enum simt_memory where,
+	               struct gn_error *error);
 	void (*free)(struct simt_machine *machine, void *memory);
 	int (*pin)(struct simt_machine *machine, void *memory, size_t bytes, void **device,
 	           struct gn_error *error);
 	void (*unpin)(struct simt_machine *machine, void *memory, size_t bytes);
-	int (*prepare)(struct simt_machine *machine, const struct simt_kernel *kernel);
+	int (*prepare)(struct simt_machine *machine, const struct simt_kernel *kernel,
+	               struct gn_error *error);
 	void (*info)(const struct simt_machine *machine, struct simt_info *info);
 	void (*close)(struct simt_machine *machine);
 
@@ -61,9 +63,10 @@ struct simt_machine_ops {
 	void (*stream_destroy)(struct simt_stream *stream);
 	void *(*stream_handle)(const struct simt_stream *stream);
 	int (*launch)(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-	              const void *arguments);
-	int (*wait)(struct simt_stream *stream);
-	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes);
+	              const void *arguments, struct gn_error *error);
+	int (*wait)(struct simt_stream *stream, struct gn_error *error);
+	int (*move)(struct simt_stream *stream, void *to, const void *from, size_t bytes,
+	            struct gn_error *error);
 
 	int (*enable_peer)(struct simt_machine *machine, struct simt_machine *other);
 	/* exported->host is set and names this host */
@@ -78,7 +81,7 @@ struct simt_machine_ops {
 	const struct simt_spread_ops *spread;
 	/* The stream's later launches begin when the other's earlier ones have ended. The kind is the same.
 	 */
-	int (*follow)(struct simt_stream *stream, struct simt_stream *other);
+	int (*follow)(struct simt_stream *stream, struct simt_stream *other, struct gn_error *error);
 	/* NULL: fibers have stacks of their own */
 	int (*reserve_stack)(struct simt_machine *machine, size_t frame_bytes, struct gn_error *error);
 };
@@ -95,7 +98,6 @@ struct simt__life {
 struct simt_stream {
 	struct simt_machine *machine;
 	struct simt__life *life; /* NULL: the machine's own */
-	struct gn_error failure; /* the last failure: code and message */
 };
 
 struct simt_machine {
@@ -116,7 +118,7 @@ int simt__cuda_open(struct simt_machine **machine, const struct simt_options *op
  * stream's, too. Host, the thread of both.
  * Returns 0, -GN_EIO, -GN_ENOTSUP (another kind).
  */
-int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other);
+int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other, struct gn_error *error);
 
 /* The number of GPUs that this process sees. */
 unsigned simt__cuda_devices(void);

@@ -45,7 +45,7 @@ struct cpu_stream {
 	struct cpu_stream *next; /* in the machine's list of open launches */
 	unsigned members;        /* workers that run the launch */
 	int busy;                /* 1: the launch has not ended */
-	int failure;             /* of launches since the last wait */
+	struct gn_error failure; /* of launches since the last wait; code 0: none */
 };
 
 struct cpu_machine {
@@ -160,11 +160,16 @@ static void settle(struct cpu_machine *m, struct cpu_stream *s)
 	while (s->busy)
 		pthread_cond_wait(&m->done, &m->mutex);
 	SIMT__ACQUIRE(&s->launch.ended);
-	if (s->launch.error.code && !s->failure) {
-		s->failure = s->launch.error.code;
-		s->base.failure = s->launch.error;
-	}
+	if (!s->failure.code)
+		s->failure = s->launch.error;
 	s->launch.error.code = 0;
+}
+
+/* The failure of launches before, for the caller of a wait or a move. With the mutex held. Returns its code.
+ */
+static int tell(const struct cpu_stream *s, struct gn_error *error)
+{
+	return s->failure.code ? gn_error_set(error, s->failure.code, "%s", s->failure.text) : 0;
 }
 
 static int keep_arguments(struct cpu_stream *s, const void *arguments, size_t bytes)
@@ -184,7 +189,7 @@ static int keep_arguments(struct cpu_stream *s, const void *arguments, size_t by
 }
 
 static int cpu_launch(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
-                      const void *arguments)
+                      const void *arguments, struct gn_error *error)
 {
 	struct cpu_machine *m = cpu_of(stream->machine);
 	struct cpu_stream *s = stream_of(stream);
@@ -198,13 +203,13 @@ static int cpu_launch(struct simt_stream *stream, const struct simt_kernel *kern
 		s->launch.share = (grid.blocks + m->workers - 1) / m->workers;
 		open_launch(m, s);
 	} else {
-		gn_error_set(&stream->failure, err, "kernel %s: no memory for its arguments", kernel->name);
+		gn_error_set(error, err, "kernel %s: no memory for its arguments", kernel->name);
 	}
 	pthread_mutex_unlock(&m->mutex);
 	return err;
 }
 
-static int cpu_wait(struct simt_stream *stream)
+static int cpu_wait(struct simt_stream *stream, struct gn_error *error)
 {
 	struct cpu_machine *m = cpu_of(stream->machine);
 	struct cpu_stream *s = stream_of(stream);
@@ -212,22 +217,23 @@ static int cpu_wait(struct simt_stream *stream)
 
 	pthread_mutex_lock(&m->mutex);
 	settle(m, s);
-	err = s->failure;
-	s->failure = 0;
+	err = tell(s, error);
+	s->failure.code = 0;
 	pthread_mutex_unlock(&m->mutex);
 	return err;
 }
 
-static int cpu_follow(struct simt_stream *stream, struct simt_stream *other)
+static int cpu_follow(struct simt_stream *stream, struct simt_stream *other, struct gn_error *error)
 {
 	struct cpu_machine *m = cpu_of(other->machine), *to = cpu_of(stream->machine);
-	int failure;
+	struct gn_error failure;
 
+	(void)error; /* a wait for the stream tells of it */
 	pthread_mutex_lock(&m->mutex);
 	settle(m, stream_of(other));
 	failure = stream_of(other)->failure;
 	pthread_mutex_unlock(&m->mutex);
-	if (!failure)
+	if (!failure.code)
 		return 0;
 	pthread_mutex_lock(&to->mutex);
 	stream_of(stream)->failure = failure;
@@ -255,7 +261,8 @@ static void copy(void *to, const void *from, size_t bytes)
 		simt_store_relaxed_dev_u64(&t[k], word[k]);
 }
 
-static int cpu_move(struct simt_stream *stream, void *to, const void *from, size_t bytes)
+static int cpu_move(struct simt_stream *stream, void *to, const void *from, size_t bytes,
+                    struct gn_error *error)
 {
 	struct cpu_machine *m = cpu_of(stream->machine);
 	struct cpu_stream *s = stream_of(stream);
@@ -263,7 +270,7 @@ static int cpu_move(struct simt_stream *stream, void *to, const void *from, size
 
 	pthread_mutex_lock(&m->mutex);
 	settle(m, s);
-	err = s->failure ? -GN_EIO : 0;
+	err = tell(s, error) ? -GN_EIO : 0;
 	pthread_mutex_unlock(&m->mutex);
 	if (!err && bytes)
 		copy(to, from, bytes);
@@ -294,7 +301,7 @@ static int cpu_stream_adopt(struct simt_stream **stream, struct simt_machine *ma
 
 static void cpu_stream_destroy(struct simt_stream *stream)
 {
-	cpu_wait(stream);
+	cpu_wait(stream, NULL);
 	free(stream_of(stream)->arguments);
 	free(stream);
 }
@@ -307,10 +314,11 @@ static void *cpu_stream_handle(const struct simt_stream *stream)
 
 /* ---- the machine ---- */
 
-static int cpu_prepare(struct simt_machine *machine, const struct simt_kernel *kernel)
+static int cpu_prepare(struct simt_machine *machine, const struct simt_kernel *kernel, struct gn_error *error)
 {
 	(void)machine;
 	(void)kernel;
+	(void)error;
 	return 0;
 }
 
@@ -363,7 +371,7 @@ static void cpu_close(struct simt_machine *machine)
 {
 	struct cpu_machine *m = cpu_of(machine);
 
-	cpu_wait(machine->own);
+	cpu_wait(machine->own, NULL);
 	stop_workers(m, m->workers);
 	pthread_cond_destroy(&m->work);
 	pthread_cond_destroy(&m->done);

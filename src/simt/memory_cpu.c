@@ -58,7 +58,8 @@ static void *map(size_t bytes, int fd)
 	return base == MAP_FAILED ? NULL : base;
 }
 
-void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where)
+void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memory where,
+                      struct gn_error *error)
 {
 	size_t align = bytes >= HUGE ? HUGE : PAGE;
 	size_t total = bytes + align + PAGE;
@@ -67,12 +68,16 @@ void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memo
 	int fd;
 
 	(void)machine;
-	if (total < bytes)
+	if (total < bytes) {
+		gn_error_set(error, -GN_ENOMEM, "no memory has %zu bytes", bytes);
 		return NULL;
+	}
 	/* if the system makes no file, the memory is private */
 	fd = where == SIMT_EXPORTED ? file_make(total) : -1;
 	base = (char *)map(total, fd);
 	if (!base) {
+		gn_error_set(error, -GN_ENOMEM, "the host has no memory for %zu bytes more; ask for less",
+		             bytes);
 		if (fd >= 0)
 			close(fd);
 		return NULL;

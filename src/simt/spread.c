@@ -120,7 +120,7 @@ unsigned simt__device_of(const struct simt_machine *machine)
 
 static int create_cpu(struct simt_spread *spread, struct gn_error *error)
 {
-	spread->memory = (char *)simt_alloc(spread->machine, spread->bytes, SIMT_DEVICE);
+	spread->memory = (char *)simt_alloc(spread->machine, spread->bytes, SIMT_DEVICE, error);
 	return spread->memory ? 0
 	                      : gn_error_set(error, -GN_ENOMEM,
 	                                     "%llu bytes of host memory cannot be allocated; ask for less",

@@ -24,11 +24,9 @@ static int launch(struct gn_slots *s, struct simt_stream *stream, const struct s
 
 	if (rc)
 		return rc;
-	rc =
-	    stream ? simt_launch_on(stream, kernel, grid, args) : simt_launch(s->machine, kernel, grid, args);
-	return rc ? gn_error_set(error, rc, "slots: %s",
-	                         stream ? simt_stream_message(stream) : simt_message(s->machine))
-	          : 0;
+	rc = stream ? simt_launch_on(stream, kernel, grid, args, error)
+	            : simt_launch(s->machine, kernel, grid, args, error);
+	return gn_error_prefix(error, rc, "slots");
 }
 
 /* The grid of resolve, with a thread for each of so many keys if that is fewer. */
@@ -205,9 +203,7 @@ int gn_slots_get_statistics(struct gn_slots *slots, struct simt_stream *stream,
 
 	if (rc)
 		return rc;
-	rc = stream ? simt_stream_move(stream, statistics, from, sizeof *statistics)
-	            : simt_move(slots->machine, statistics, from, sizeof *statistics);
-	return rc ? gn_error_set(error, rc, "slots: %s",
-	                         stream ? simt_stream_message(stream) : simt_message(slots->machine))
-	          : 0;
+	rc = stream ? simt_stream_move(stream, statistics, from, sizeof *statistics, error)
+	            : simt_move(slots->machine, statistics, from, sizeof *statistics, error);
+	return gn_error_prefix(error, rc, "slots");
 }

@@ -163,7 +163,7 @@ static void shape(struct gn_slots *s, const struct gn_slots_options *o)
 static void *metadata(struct gn_slots *s, uint64_t bytes)
 {
 	s->metadata_bytes += bytes;
-	return simt_alloc(s->machine, bytes, SIMT_DEVICE);
+	return simt_alloc(s->machine, bytes, SIMT_DEVICE, NULL);
 }
 
 static int allocate(struct gn_slots *s, void *slab)
@@ -181,9 +181,9 @@ static int allocate(struct gn_slots *s, void *slab)
 	v->seen = (uint32_t *)metadata(s, v->seens * sizeof *v->seen);
 	v->shared = (struct gn__slots_shared *)metadata(s, sizeof *v->shared);
 	v->fill.bounce = bounces ? (char *)metadata(s, readers * v->fill.piece) : NULL;
-	v->record = (struct gn__slots_record *)simt_alloc(s->machine, sizeof *v->record, SIMT_PINNED);
+	v->record = (struct gn__slots_record *)simt_alloc(s->machine, sizeof *v->record, SIMT_PINNED, NULL);
 	if (!slab)
-		slab = s->owned = simt_alloc(s->machine, v->slots * v->item_bytes, SIMT_DEVICE);
+		slab = s->owned = simt_alloc(s->machine, v->slots * v->item_bytes, SIMT_DEVICE, NULL);
 	v->slab = (char *)slab;
 	return v->group && v->key && v->use && v->pins && v->fetch && v->follower && v->seen && v->shared &&
 	               (v->fill.bounce || !bounces) && v->record && v->slab
@@ -193,7 +193,7 @@ static int allocate(struct gn_slots *s, void *slab)
 
 /* Load the kernels now: for the first launch of one cuda may wait for the device, or refuse it in a capture.
  */
-static int load_kernels(struct gn_slots *s)
+static int load_kernels(struct gn_slots *s, struct gn_error *error)
 {
 	const struct simt_kernel *const kernels[] = {&gn_slots_resolve_keys_kernel, &gn_slots_load_kernel,
 	                                             &gn_slots_write_kernel,        &gn_slots_read_kernel,
@@ -202,7 +202,7 @@ static int load_kernels(struct gn_slots *s)
 	int rc = 0;
 
 	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0] && !rc; k++)
-		rc = simt_prepare(s->machine, kernels[k]);
+		rc = simt_prepare(s->machine, kernels[k], error);
 	return rc;
 }
 
@@ -216,15 +216,14 @@ static int start(struct gn_slots *s, const struct gn_slots_options *o, struct gn
 		                    "and batches of %u keys; give fewer slots",
 		                    (unsigned long long)(s->view.slots * s->view.item_bytes),
 		                    (unsigned long long)s->metadata_bytes, s->view.slots, s->view.most_keys);
-	rc = load_kernels(s);
+	rc = load_kernels(s, error);
 	if (rc)
-		return gn_error_set(error, rc,
-		                    "slots: the kernels of slots cannot be loaded; build the library for the "
-		                    "architecture of this GPU");
+		return gn_error_prefix(error, rc, "slots: their kernels cannot be loaded");
 	rc = gn_slots_clear(s, NULL, error);
-	if (!rc)
-		rc = simt_wait(s->machine);
-	return rc ? gn_error_set(error, rc, "slots: %s", simt_message(s->machine)) : 0;
+	if (rc)
+		return rc;
+	rc = simt_wait(s->machine, error);
+	return gn_error_prefix(error, rc, "slots");
 }
 
 static int build(struct gn_slots *s, const struct gn_slots_options *o, struct gn_error *error)

@@ -81,12 +81,12 @@ static void run(struct simt_machine *m, struct gn_store *store, struct gn_cache 
 
 	if (gn_array_create(&a.array, m, &options, &e))
 		fail("array", e.text);
-	a.seen = (uint32_t *)simt_alloc(m, 2 * sizeof *a.seen, SIMT_PINNED);
+	a.seen = (uint32_t *)simt_alloc(m, 2 * sizeof *a.seen, SIMT_PINNED, &e);
 	/* The first page warms code and memory, the second is listened to. */
 	for (a.index = 5000; a.index <= 50000; a.index += 45000) {
 		listening = a.index == 50000;
-		if (simt_launch(m, &read_two_kernel, one, &a) || simt_wait(m))
-			fail("kernel", simt_message(m));
+		if (simt_launch(m, &read_two_kernel, one, &a, &e) || simt_wait(m, &e))
+			fail("kernel", e.text);
 		if (a.seen[0] != a.index || a.seen[1] != a.index + 1)
 			fail("kernel", "read something else than the file holds");
 	}

@@ -3,11 +3,11 @@
 #include <grapnel/grapnel.h>
 
 static inline int launch_nothing(struct simt_machine *machine, const struct simt_kernel *kernel,
-                                 const void *arguments)
+                                 const void *arguments, struct gn_error *error)
 {
 	const struct simt_grid none = {0, 0, 0};
 
-	return simt_launch(machine, kernel, none, arguments);
+	return simt_launch(machine, kernel, none, arguments, error);
 }
 
 static inline int launch_too_much(struct gn_data *data, const struct simt_kernel *kernel,
@@ -18,7 +18,7 @@ static inline int launch_too_much(struct gn_data *data, const struct simt_kernel
 	return gn_launch(data, kernel, large, arguments, error);
 }
 
-#define simt_launch(machine, kernel, grid, arguments) \
-	((void)(grid), launch_nothing(machine, kernel, arguments))
+#define simt_launch(machine, kernel, grid, arguments, error) \
+	((void)(grid), launch_nothing(machine, kernel, arguments, error))
 #define gn_launch(data, kernel, grid, arguments, error) \
 	((void)(grid), launch_too_much(data, kernel, arguments, error))

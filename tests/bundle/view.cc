@@ -221,7 +221,7 @@ static struct fixture open_fixture(struct simt_machine *machine, enum gn_mode mo
 	options.statistics = counters;
 	if (mode == GN_PAGED)
 		must(!gn_cache_create(&b.cache, machine, &b.store, 1, &options, &b.e), "cache", b.e.text);
-	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_PINNED);
+	b.wrong = (uint32_t *)simt_alloc(machine, sizeof *b.wrong, SIMT_PINNED, &b.e);
 	must(b.wrong != nullptr, "memory", "none");
 	return b;
 }
@@ -249,17 +249,20 @@ static void run(struct fixture *b, const struct simt_kernel *kernel, uint32_t bl
 {
 	const struct simt_grid grid = {blocks, blocks == 1 ? 1u : 64u, 0};
 
-	must(!simt_launch(b->machine, kernel, grid, &a) && !simt_wait(b->machine), kernel->name,
-	     simt_message(b->machine));
+	struct gn_error error = {0, ""};
+
+	must(!simt_launch(b->machine, kernel, grid, &a, &error) && !simt_wait(b->machine, &error),
+	     kernel->name, error.text);
 	must(!*b->wrong, kernel->name, "an element is not what was written");
 }
 
 static struct gn_cache_info describe(struct fixture *b)
 {
 	struct gn_cache_info info = {};
+	struct gn_error error = {0, ""};
 
 	if (b->cache)
-		must(!gn_cache_describe(b->cache, &info), "describe", "failed");
+		must(!gn_cache_describe(b->cache, &info, &error), "describe", error.text);
 	return info;
 }
 
@@ -305,7 +308,7 @@ static void a_page_is_remembered(struct fixture *b, struct fixture *second)
 
 	a.y = words(b, 0);
 	a.other = words(second, 0);
-	a.kept = (gn::array<uint64_t> *)simt_alloc(b->machine, sizeof *a.kept, SIMT_PINNED);
+	a.kept = (gn::array<uint64_t> *)simt_alloc(b->machine, sizeof *a.kept, SIMT_PINNED, &b->e);
 	a.wrong = b->wrong;
 	run(b, &see_own_writes_kernel, 1, a);
 	run(b, &read_by_an_old_copy_kernel, 1, a);

@@ -142,7 +142,7 @@ static void allocate(struct fixture *b)
 	cuda(cudaMallocFromPoolAsync(&b->out[2], COUNT * 8, b->pool, b->user), "cudaMallocFromPoolAsync");
 	cuda(cudaMalloc(&b->total, sizeof *b->total), "cudaMalloc");
 	cuda(cudaMemset(b->total, 0, sizeof *b->total), "cudaMemset");
-	b->spin = (struct spin *)simt_alloc(b->machine, sizeof *b->spin, SIMT_PINNED);
+	b->spin = (struct spin *)simt_alloc(b->machine, sizeof *b->spin, SIMT_PINNED, NULL);
 	must(b->spin != nullptr, "pinned memory");
 }
 
@@ -248,7 +248,7 @@ static cudaGraphExec_t capture(struct fixture *b)
 	     "prefetch_range_on in capture", b->error.text);
 	for (int k = 0; k < OUTPUTS; k++)
 		bump<<<BLOCKS, THREADS, 0, b->user>>>(b->bumped, b->out[k]);
-	must(simt_stream_wait(b->stream) == -GN_EINVAL, "wait in capture", "was not refused");
+	must(simt_stream_wait(b->stream, &b->error) == -GN_EINVAL, "wait in capture", "was not refused");
 	must(!gn_cache_flush_range_on(b->cache, b->stream, b->store, 0, COUNT * 4, &b->error),
 	     "flush_range_on in capture", b->error.text);
 	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on in capture", b->error.text);
@@ -265,8 +265,8 @@ static void check_results(struct fixture *b)
 	uint64_t *words = (uint64_t *)malloc(COUNT * 8);
 
 	for (int k = 0; k < OUTPUTS; k++) {
-		must(!simt_stream_move(b->stream, words, b->out[k], COUNT * 8), "move",
-		     simt_stream_message(b->stream));
+		must(!simt_stream_move(b->stream, words, b->out[k], COUNT * 8, &b->error), "move",
+		     b->error.text);
 		for (uint64_t i = 0; i < COUNT; i++)
 			must(words[i] == word(i) + OUTPUTS * (REPLAYS - 1) + k + 1, "output",
 			     "is not what was computed");
@@ -288,8 +288,7 @@ static void check_reads(struct fixture *b, struct simt_stream *reading, uint64_t
 {
 	unsigned long long total = 0, want = 0;
 
-	must(!simt_stream_move(reading, &total, b->total, sizeof total), "move",
-	     simt_stream_message(reading));
+	must(!simt_stream_move(reading, &total, b->total, sizeof total, &b->error), "move", b->error.text);
 	for (uint64_t i = COUNT; i < 2 * COUNT; i++)
 		want += word(i);
 	must(total == times * want, "the other stream", "read something else");
@@ -311,7 +310,7 @@ static void replay_beside_a_standing_kernel(struct fixture *b)
 		if (k % 10 == 0)
 			read_beside(b, reading);
 	}
-	must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+	must(!simt_stream_wait(b->stream, &b->error), "wait", b->error.text);
 	std::printf("graph: %d replays in %.1f ms\n", REPLAYS, (double)(simt_clock_ns() - began) * 1e-6);
 	still_standing(b, "the graph");
 	must(!gn_cache_flush_result(b->cache, b->stream, &b->error), "flush", b->error.text);
@@ -397,8 +396,8 @@ static cudaGraphExec_t capture_rows(struct fixture *b, const struct rows *r)
 
 static void check_rows(struct fixture *b, struct rows *r, int replay)
 {
-	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8), "move",
-	     simt_stream_message(b->stream));
+	must(!simt_stream_move(b->stream, r->words, r->batch.rows, ROWS * ROW_WORDS * 8, &b->error), "move",
+	     b->error.text);
 	for (uint64_t k = 0; k < ROWS; k++)
 		for (uint64_t at = 0; at < ROW_WORDS; at++)
 			must(r->words[k * ROW_WORDS + at] == gathered_word(replay, k, at), "a gathered row",
@@ -416,8 +415,8 @@ static void replay_a_gather(struct fixture *b)
 	for (int replay = 0; replay < GATHERS; replay++) {
 		for (uint64_t k = 0; k < ROWS; k++)
 			r.index[k] = row_number(replay, k);
-		must(!simt_stream_move(b->stream, (void *)r.batch.index, r.index, ROWS * 8), "move",
-		     simt_stream_message(b->stream));
+		must(!simt_stream_move(b->stream, (void *)r.batch.index, r.index, ROWS * 8, &b->error),
+		     "move", b->error.text);
 		cuda(cudaGraphLaunch(graph, b->user), "replay");
 		check_rows(b, &r, replay);
 		must(gn_array_failure(b->still.raw(), &b->error) == -GN_ERANGE, "a row that is not there",
@@ -442,7 +441,7 @@ static void poll_array_failure(struct fixture *b)
 			rc = gn_array_failure(b->bumped.raw(), &b->error);
 		simt_store_release_sys_u32(&b->spin->end, 1);
 		must(rc == -GN_ERANGE, "polled failure", rc ? b->error.text : "never came");
-		must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+		must(!simt_stream_wait(b->stream, &b->error), "wait", b->error.text);
 	}
 }
 
@@ -459,7 +458,7 @@ static void limit_writes(rlim_t bytes)
 static int flush_once(struct fixture *b)
 {
 	must(!gn_cache_flush_on(b->cache, b->stream, &b->error), "flush_on", b->error.text);
-	must(!simt_stream_wait(b->stream), "wait", simt_stream_message(b->stream));
+	must(!simt_stream_wait(b->stream, &b->error), "wait", b->error.text);
 	return gn_cache_flush_result(b->cache, b->stream, &b->error);
 }
 

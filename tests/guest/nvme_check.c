@@ -60,8 +60,8 @@ static void launch(const struct simt_kernel *kernel, const void *arguments)
 {
 	struct simt_grid grid = {1, THREADS, 0};
 
-	must(simt_launch(machine, kernel, grid, arguments), "launch");
-	must(simt_wait(machine), "kernel");
+	must(simt_launch(machine, kernel, grid, arguments, NULL), "launch");
+	must(simt_wait(machine, NULL), "kernel");
 }
 
 /* ---- offsets: every block by kernels, any bytes by the host ---- */

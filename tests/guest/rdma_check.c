@@ -97,8 +97,8 @@ static uint64_t move(int writes)
 	state.memory = memory;
 	state.writes = writes;
 	state.failed = state.late = 0;
-	must(simt_launch(machine, &sweep_kernel, grid, &args), "launch");
-	must(simt_wait(machine), "kernel");
+	must(simt_launch(machine, &sweep_kernel, grid, &args, NULL), "launch");
+	must(simt_wait(machine, NULL), "kernel");
 	return state.failed;
 }
 

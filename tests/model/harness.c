@@ -37,15 +37,16 @@ static void hung(int signal)
 
 static int launch(const struct model *model, struct simt_machine *machine, uint64_t trial)
 {
+	struct gn_error error = {0, ""};
 	int rc;
 
 	model->draw(trial);
 	model->reset(NULL);
-	rc = simt_launch(machine, model->kernel, model->grid(), model->arguments);
+	rc = simt_launch(machine, model->kernel, model->grid(), model->arguments, &error);
 	if (!rc)
-		rc = simt_wait(machine);
+		rc = simt_wait(machine, &error);
 	if (rc)
-		return model_wrong("the launch failed: %s", simt_message(machine));
+		return model_wrong("the launch failed: %s", error.text);
 	return model->check(NULL);
 }
 

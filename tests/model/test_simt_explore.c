@@ -348,8 +348,8 @@ static uint32_t run_seed(uint64_t seed, uint32_t threads, uint32_t times)
 	struct simt_grid grid = {threads, 1, 0};
 
 	assert_int_equal(simt_open(&machine, &config, NULL), 0);
-	assert_int_equal(simt_launch(machine, &increment_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &increment_kernel, grid, &a, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	simt_close(machine);
 	return counter.value;
 }
@@ -386,8 +386,8 @@ static void random_schedules_wait(void **state)
 
 		reset_guarded(word);
 		assert_int_equal(simt_open(&machine, &config, NULL), 0);
-		assert_int_equal(simt_launch(machine, &guard_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &guard_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		assert_int_equal(check_guarded(word), 0);
 		simt_close(machine);
 	}

@@ -126,7 +126,7 @@ static void nodes_that_are_not_configured_alike_hear_of_it(void **state)
 static int in_each_others_memory(struct gn_net *net, void *unused)
 {
 	const struct gn_net_view *n = gn_net_host(net);
-	uint64_t *number = (uint64_t *)gn_net_alloc(net, n->nodes * sizeof *number), before;
+	uint64_t *number = (uint64_t *)gn_net_alloc(net, n->nodes * sizeof *number, NULL), before;
 
 	(void)unused;
 	CHECK_EQUAL(gn_net_barrier(n), 0);

@@ -20,7 +20,7 @@ static uint32_t own_node, nodes;
 static int lose_one(struct gn_net *net, void *signal_number)
 {
 	const struct gn_net_view *n = gn_net_host(net);
-	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8), before;
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8, NULL), before;
 	struct gn_net_fault fault;
 	int rc = gn_net_barrier(n);
 
@@ -36,7 +36,7 @@ static int lose_one(struct gn_net *net, void *signal_number)
 		if (!rc)
 			rc = gn_net_quiet(n);
 	}
-	if (rc != -GN_ETIMEDOUT || gn_net_failure(net, &fault) != rc || fault.peer != 1) {
+	if (rc != -GN_ETIMEDOUT || gn_net_failure(net, &fault, NULL) != rc || fault.peer != 1) {
 		fprintf(stderr, "node %u: %s, not a time-out of node 1\n", own_node, gn_error_name(rc));
 		return -GN_EINVAL;
 	}

@@ -89,7 +89,7 @@ static int node(struct gn_net *net, void *unused)
 	uint64_t counted = 0;
 
 	(void)unused;
-	CHECK_EQUAL(gn_net_handler(net, "count", count, &counted), 0);
+	CHECK_EQUAL(gn_net_handler(net, "count", count, &counted, NULL), 0);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	if (gn_net_node(net) == 0)
 		CHECK_EQUAL(flood(net), 0);

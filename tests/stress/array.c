@@ -457,7 +457,7 @@ static int open_store(struct stress *s, struct fixture *b, uint64_t *random)
 	snprintf(uri, sizeof uri, "%s:%llu", queues ? "memq" : "host", (unsigned long long)b->plan.bytes);
 	if (gn_store_open(&b->store, s->machine, uri, &options, &error))
 		return stress_wrong("%s", error.text);
-	b->mirror = (char *)simt_alloc(s->machine, b->plan.bytes, SIMT_DEVICE);
+	b->mirror = (char *)simt_alloc(s->machine, b->plan.bytes, SIMT_DEVICE, &error);
 	bytes = (char *)calloc(1, b->plan.bytes);
 	if (!b->mirror || !bytes) {
 		free(bytes);
@@ -466,7 +466,7 @@ static int open_store(struct stress *s, struct fixture *b, uint64_t *random)
 	fill(b, bytes);
 	bad = gn_store_write_host(b->store, 0, bytes, b->plan.bytes, &error) ? stress_wrong("%s", error.text)
 	                                                                     : 0;
-	if (!bad && simt_move(s->machine, b->mirror, bytes, b->plan.bytes))
+	if (!bad && simt_move(s->machine, b->mirror, bytes, b->plan.bytes, &error))
 		bad = stress_wrong("cannot fill the mirror");
 	free(bytes);
 	return bad;
@@ -480,9 +480,9 @@ static int open_view(struct stress *s, struct fixture *b)
 	v->elements_mirror = b->mirror + b->plan.elements;
 	v->runs_mirror = (uint32_t *)(void *)(b->mirror + b->plan.runs);
 	v->rows_mirror = (uint64_t *)(void *)(b->mirror + b->plan.rows);
-	v->index = (uint64_t *)simt_alloc(s->machine, rows * 8, SIMT_DEVICE);
-	v->batch = (uint64_t *)simt_alloc(s->machine, rows * ROW * 8, SIMT_DEVICE);
-	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * 4, SIMT_DEVICE);
+	v->index = (uint64_t *)simt_alloc(s->machine, rows * 8, SIMT_DEVICE, NULL);
+	v->batch = (uint64_t *)simt_alloc(s->machine, rows * ROW * 8, SIMT_DEVICE, NULL);
+	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * 4, SIMT_DEVICE, NULL);
 	v->seed = s->seed;
 	v->steps = s->info.is_cuda ? 64 : 32;
 	return v->index && v->batch && v->wrong ? 0 : stress_wrong("no memory");
@@ -513,7 +513,7 @@ static int check_counts(struct stress *s, struct fixture *b)
 	struct gn_error error;
 	uint32_t many[KINDS];
 
-	if (simt_move(s->machine, many, b->view.wrong, sizeof many))
+	if (simt_move(s->machine, many, b->view.wrong, sizeof many, &error))
 		return stress_wrong("cannot look at the result");
 	for (int k = 0; k < 3; k++)
 		if (gn_array_failure(array[k], &error))
@@ -532,7 +532,7 @@ static int check_store(struct stress *s, struct fixture *b)
 	struct gn_error error;
 	int bad = 0;
 
-	if (!store || !mirror || simt_move(s->machine, mirror, b->mirror, b->plan.bytes))
+	if (!store || !mirror || simt_move(s->machine, mirror, b->mirror, b->plan.bytes, &error))
 		bad = stress_wrong("cannot look at the mirror");
 	if (!bad && (gn_cache_flush(b->cache, &error) ||
 	             gn_store_read_host(b->store, 0, store, b->plan.bytes, &error)))

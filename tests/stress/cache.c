@@ -60,7 +60,7 @@ static int cache_round(struct stress *s)
 	if (!bad) {
 		grid = draw_grid(s, &b, &shape, &random);
 		threads = (uint64_t)grid.blocks * grid.block_threads;
-		b.view.doing = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_PINNED);
+		b.view.doing = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_PINNED, NULL);
 		stress_watch(s, b.view.doing, threads);
 		bad = stress_run(s, &crowd_kernel, grid, &b.view) || fixture_check(s, &b);
 		stress_watch(s, NULL, 0);

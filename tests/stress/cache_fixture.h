@@ -130,7 +130,7 @@ static inline size_t fixture_counts(const struct fixture *b, uint64_t words)
 
 static inline int fixture_open_counts(struct stress *s, struct fixture *b, uint64_t words)
 {
-	b->view.written = (uint32_t *)simt_alloc(s->machine, fixture_counts(b, words) * 4, SIMT_DEVICE);
+	b->view.written = (uint32_t *)simt_alloc(s->machine, fixture_counts(b, words) * 4, SIMT_DEVICE, NULL);
 	b->view.overwritten = b->view.written + words;
 	b->view.fault = b->view.overwritten + b->view.own_pages;
 	b->view.refused = b->view.fault + FAULT_KINDS;
@@ -144,15 +144,14 @@ static inline int fixture_open_counts(struct stress *s, struct fixture *b, uint6
 static inline int fixture_lead(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
 {
 	struct gn_cache_view *device = (struct gn_cache_view *)(uintptr_t)gn_cache_view_of(b->cache), view;
+	struct gn_error error;
 
 	if (shape->ways || shape->policy != GN_CLOCK || shape->frames < 8 || draw_mix(s->seed) % 2)
 		return 0;
-	if (simt_move(s->machine, &view, device, sizeof view))
-		return stress_wrong("%s", simt_message(s->machine));
+	if (simt_move(s->machine, &view, device, sizeof view, &error))
+		return stress_wrong("%s", error.text);
 	view.leaders = view.window = shape->frames / 8;
-	return simt_move(s->machine, device, &view, sizeof view)
-	           ? stress_wrong("%s", simt_message(s->machine))
-	           : 0;
+	return simt_move(s->machine, device, &view, sizeof view, &error) ? stress_wrong("%s", error.text) : 0;
 }
 
 static inline int fixture_open_cache(struct stress *s, struct fixture *b, const struct fixture_shape *shape)
@@ -256,7 +255,7 @@ static inline int fixture_check(struct stress *s, struct fixture *b)
 	struct gn_error error;
 	int bad = 0;
 
-	if (!written || simt_move(s->machine, written, b->view.written, fixture_counts(b, words) * 4))
+	if (!written || simt_move(s->machine, written, b->view.written, fixture_counts(b, words) * 4, &error))
 		bad = stress_wrong("cannot look at the result");
 	bad = bad || fixture_check_faults(b, written + words + b->view.own_pages);
 	if (!bad && gn_cache_flush(b->cache, &error))

@@ -68,8 +68,9 @@ static int look_into_store(struct user *u)
 	const struct report args = {u->view, u->written};
 	struct gn_error error;
 
-	if (simt_launch_on(u->stream, &tell_kernel, u->grid, &args) || simt_stream_wait(u->stream))
-		return user_wrong(u, "cannot look", simt_stream_message(u->stream));
+	if (simt_launch_on(u->stream, &tell_kernel, u->grid, &args, &error) ||
+	    simt_stream_wait(u->stream, &error))
+		return user_wrong(u, "cannot look", error.text);
 	for (uint64_t k = 1; k < u->view.words.count; k += 2) {
 		uint64_t word;
 
@@ -89,12 +90,12 @@ static int launch_and_flush(struct user *u)
 	int flushes = draw_chance(&u->random, 60);
 
 	u->view.seed = draw(&u->random);
-	if (simt_launch_on(u->stream, &crowd_kernel, u->grid, &u->view))
-		return user_wrong(u, "launch", simt_stream_message(u->stream));
+	if (simt_launch_on(u->stream, &crowd_kernel, u->grid, &u->view, &error))
+		return user_wrong(u, "launch", error.text);
 	if (flushes && gn_cache_flush_on(u->fixture->cache, u->stream, &error))
 		return user_wrong(u, "flush", error.text);
-	if (simt_stream_wait(u->stream))
-		return user_wrong(u, "kernel", simt_stream_message(u->stream));
+	if (simt_stream_wait(u->stream, &error))
+		return user_wrong(u, "kernel", error.text);
 	if (flushes && gn_cache_flush_result(u->fixture->cache, u->stream, &error))
 		return user_wrong(u, "flush", error.text);
 	if (gn_cache_write_failure(u->fixture->cache, &error) || gn_array_failure(&u->view.words, &error))
@@ -142,7 +143,7 @@ static int open_user(struct stress *s, struct fixture *b, struct user *u, struct
 	u->random = draw(random);
 	u->view.steps = s->info.is_cuda ? 16 : 4 + draw_below(random, 8);
 	u->view.most_held = draw_below(random, MOST_HELD + 1);
-	u->written = (uint32_t *)simt_alloc(s->machine, b->view.words.count * 4, SIMT_PINNED);
+	u->written = (uint32_t *)simt_alloc(s->machine, b->view.words.count * 4, SIMT_PINNED, &error);
 	if (!u->written || simt_stream_create(&u->stream, s->machine, &error))
 		return stress_wrong("no stream");
 	return 0;

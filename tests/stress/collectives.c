@@ -277,10 +277,10 @@ static int begin(struct stress *s, struct view *v, uint64_t threads)
 {
 	const uint64_t words = threads * (ROOM / 8);
 
-	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * 4, SIMT_DEVICE);
-	v->lock = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_DEVICE);
-	v->from = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_PINNED);
-	v->to = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_DEVICE);
+	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * 4, SIMT_DEVICE, NULL);
+	v->lock = (uint32_t *)simt_alloc(s->machine, threads * 4, SIMT_DEVICE, NULL);
+	v->from = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_PINNED, NULL);
+	v->to = (uint64_t *)simt_alloc(s->machine, words * 8, SIMT_DEVICE, NULL);
 	if (!v->wrong || !v->lock || !v->from || !v->to)
 		return stress_wrong("no memory");
 	for (uint64_t k = 0; k < words; k++)
@@ -309,7 +309,7 @@ static int check(struct stress *s, const struct view *v)
 
 	uint32_t many[KINDS];
 
-	if (simt_move(s->machine, many, v->wrong, sizeof many))
+	if (simt_move(s->machine, many, v->wrong, sizeof many, NULL))
 		return stress_wrong("cannot look at the result");
 	for (int k = 0; k < KINDS; k++)
 		if (many[k])

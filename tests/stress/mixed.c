@@ -193,15 +193,16 @@ static int open_view(struct stress *s, struct fixture *b)
 
 	for (uint32_t k = 0; k < ARRAYS && !bad; k++)
 		bad = open_array(s, b, &b->array[k], k / SIZES, 1u << k % SIZES);
-	v->array = b->on_device = (struct gn_array *)simt_alloc(s->machine, sizeof b->array, SIMT_DEVICE);
-	v->mirror = (uint64_t *)simt_alloc(s->machine, b->words * 8, SIMT_DEVICE);
-	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * sizeof *v->wrong, SIMT_DEVICE);
+	v->array = b->on_device =
+	    (struct gn_array *)simt_alloc(s->machine, sizeof b->array, SIMT_DEVICE, NULL);
+	v->mirror = (uint64_t *)simt_alloc(s->machine, b->words * 8, SIMT_DEVICE, NULL);
+	v->wrong = (uint32_t *)simt_alloc(s->machine, KINDS * sizeof *v->wrong, SIMT_DEVICE, NULL);
 	v->seed = s->seed;
 	v->steps = s->info.is_cuda ? 300 : 60;
 	if (bad)
 		return 1;
 	if (!v->array || !v->mirror || !v->wrong ||
-	    simt_move(s->machine, b->on_device, b->array, sizeof b->array))
+	    simt_move(s->machine, b->on_device, b->array, sizeof b->array, NULL))
 		return stress_wrong("no memory");
 	return 0;
 }
@@ -245,13 +246,11 @@ static int run(struct stress *s, struct fixture *b)
 
 	if (simt_stream_create(&stream, s->machine, &e))
 		return failed(&e);
-	bad = simt_launch_on(stream, &mixed_kernel, b->grid, &b->view)
-	          ? stress_wrong("%s", simt_stream_message(stream))
-	          : 0;
+	bad = simt_launch_on(stream, &mixed_kernel, b->grid, &b->view, &e) ? stress_wrong("%s", e.text) : 0;
 	for (int k = 0; k < FLUSHES && !bad; k++)
 		bad = gn_cache_flush(b->cache[1], &e) ? failed(&e) : 0;
-	if (simt_stream_wait(stream) && !bad)
-		bad = stress_wrong("%s", simt_stream_message(stream));
+	if (simt_stream_wait(stream, &e) && !bad)
+		bad = stress_wrong("%s", e.text);
 	simt_stream_destroy(stream);
 	return bad;
 }
@@ -263,7 +262,7 @@ static int check_counts(struct stress *s, struct fixture *b)
 	struct gn_error e;
 	uint32_t many[KINDS];
 
-	if (simt_move(s->machine, many, b->view.wrong, sizeof many))
+	if (simt_move(s->machine, many, b->view.wrong, sizeof many, &e))
 		return stress_wrong("cannot look at the result");
 	for (uint32_t k = 0; k < ARRAYS; k++)
 		if (gn_array_failure(&b->array[k], &e))
@@ -286,7 +285,7 @@ static int check_stores(struct stress *s, struct fixture *b)
 	uint64_t *mirror = (uint64_t *)malloc(bytes);
 	uint8_t *store = (uint8_t *)malloc(bytes > least_bytes[1] ? bytes : least_bytes[1]);
 	struct gn_error e;
-	int bad = !mirror || !store || simt_move(s->machine, mirror, b->view.mirror, bytes)
+	int bad = !mirror || !store || simt_move(s->machine, mirror, b->view.mirror, bytes, &e)
 	              ? stress_wrong("no memory")
 	              : 0;
 

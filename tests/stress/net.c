@@ -187,12 +187,16 @@ static int check(struct gn_net *net, const struct net_args *a, const struct hear
 {
 	uint64_t arrived[5] = {0, 0, 0, 0, 0}, sent[6], cell[CELLS], ticket[MOST_NODES];
 	uint32_t narrow[CELLS];
+	struct gn_error error = {0, ""};
+	struct gn_net_fault fault;
 	int bad = load(net, cell, a->cell, sizeof cell) || load(net, narrow, a->narrow, sizeof narrow) ||
 	          load(net, ticket, a->ticket, a->net.nodes * sizeof *ticket) ||
 	          load(net, sent, a->sent, sizeof sent);
 
-	if (bad)
-		return stress_wrong("the own memory cannot be read: %s", gn_net_message(net));
+	if (bad) {
+		gn_net_failure(net, &fault, &error);
+		return stress_wrong("the own memory cannot be read: %s", error.text);
+	}
 	arrived[0] = sum(cell, CELLS);
 	for (uint32_t k = 0; k < CELLS; k++)
 		arrived[1] += narrow[k];
@@ -200,8 +204,10 @@ static int check(struct gn_net *net, const struct net_args *a, const struct hear
 	arrived[3] = h->calls;
 	arrived[4] = h->checksum;
 	if (gn_net_reduce_u64(gn_net_host(net), GN_ADD, arrived, 5) ||
-	    gn_net_reduce_u64(gn_net_host(net), GN_ADD, sent, 6))
-		return stress_wrong("the sums could not be made: %s", gn_net_message(net));
+	    gn_net_reduce_u64(gn_net_host(net), GN_ADD, sent, 6)) {
+		gn_net_failure(net, &fault, &error);
+		return stress_wrong("the sums could not be made: %s", error.text);
+	}
 	bad |=
 	    compare("adds of 8 bytes", sent[0], arrived[0]) | compare("adds of 4 bytes", sent[1], arrived[1]);
 	bad |= compare("fetching adds", sent[2], arrived[2]) | compare("calls", sent[3], arrived[3]);
@@ -217,6 +223,8 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct simt_grid grid = {r->threads / 32, 32, 0};
 	const uint32_t nodes = gn_net_nodes(net);
 	struct heard h = {nodes, r->stalls, r->s->seed + gn_net_node(net), 0, 0};
+	struct gn_error error = {0, ""};
+	struct gn_net_fault fault;
 	struct net_args a;
 	int bad;
 
@@ -225,21 +233,22 @@ static int node_main(struct gn_net *net, void *argument)
 	a.seed = r->s->seed * 7919;
 	a.each = r->each;
 	a.stalls = r->stalls;
-	a.cell = (uint64_t *)gn_net_alloc(net, CELLS * 8);
-	a.narrow = (uint32_t *)gn_net_alloc(net, CELLS * 4);
-	a.ticket = (uint64_t *)gn_net_alloc(net, nodes * 8ull);
-	a.marker = (uint64_t *)gn_net_alloc(net, 8ull * nodes * r->threads);
-	a.area = (char *)gn_net_alloc(net, (uint64_t)AREA * nodes * r->threads);
-	a.sent = (struct totals *)gn_net_alloc(net, sizeof *a.sent);
-	bad = gn_net_handler(net, "hear", hear, &h) != 0 || gn_net_barrier(gn_net_host(net));
+	a.cell = (uint64_t *)gn_net_alloc(net, CELLS * 8, &error);
+	a.narrow = (uint32_t *)gn_net_alloc(net, CELLS * 4, &error);
+	a.ticket = (uint64_t *)gn_net_alloc(net, nodes * 8ull, &error);
+	a.marker = (uint64_t *)gn_net_alloc(net, 8ull * nodes * r->threads, &error);
+	a.area = (char *)gn_net_alloc(net, (uint64_t)AREA * nodes * r->threads, &error);
+	a.sent = (struct totals *)gn_net_alloc(net, sizeof *a.sent, &error);
+	bad = gn_net_handler(net, "hear", hear, &h, &error) != 0 || gn_net_barrier(gn_net_host(net));
 	if (!bad)
-		bad = simt_launch(gn_net_machine(net), &send_all_kernel, grid, &a) ||
-		      simt_wait(gn_net_machine(net));
+		bad = simt_launch(gn_net_machine(net), &send_all_kernel, grid, &a, &error) ||
+		      simt_wait(gn_net_machine(net), &error);
 	if (!bad)
-		bad = gn_net_settle(net);
+		bad = gn_net_settle(net, &error);
+	if (bad && !error.code)
+		gn_net_failure(net, &fault, &error);
 	if (bad)
-		bad = stress_wrong("node %u: %s %s", gn_net_node(net), simt_message(gn_net_machine(net)),
-		                   gn_net_message(net));
+		bad = stress_wrong("node %u: %s", gn_net_node(net), error.text);
 	bad |= check(net, &a, &h);
 	return bad ? -GN_EIO : 0;
 }

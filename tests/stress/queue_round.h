@@ -35,9 +35,9 @@ static inline int queue_make(struct stress *s, struct queue_fixture *b)
 	b->disk.ports = b->a.queues;
 	b->disk.blocks = b->threads * USE_BLOCKS;
 	b->disk.bytes = (char *)calloc(b->disk.blocks, DISK_BLOCK);
-	b->a.thread =
-	    (struct use_thread *)simt_alloc(s->machine, b->threads * sizeof *b->a.thread, SIMT_DEVICE);
-	b->a.report = (struct use_report *)simt_alloc(s->machine, sizeof *b->a.report, SIMT_DEVICE);
+	b->a.thread = (struct use_thread *)simt_alloc(s->machine, b->threads * sizeof *b->a.thread,
+	                                              SIMT_DEVICE, &error);
+	b->a.report = (struct use_report *)simt_alloc(s->machine, sizeof *b->a.report, SIMT_DEVICE, &error);
 	if (!b->disk.bytes || !b->a.thread || !b->a.report)
 		return stress_wrong("out of memory");
 	return 0;
@@ -97,7 +97,7 @@ static inline int queue_check(struct stress *s, struct queue_fixture *b)
 	struct gn_nvmeq_state state;
 	uint32_t strays = 0;
 
-	if (simt_move(s->machine, &report, b->a.report, sizeof report))
+	if (simt_move(s->machine, &report, b->a.report, sizeof report, NULL))
 		return stress_wrong("cannot look at the result");
 	s->operations += report.served + report.timed_out;
 	if (report.wrong)
@@ -108,7 +108,7 @@ static inline int queue_check(struct stress *s, struct queue_fixture *b)
 		return stress_wrong("%u commands were sent, the disk saw %llu",
 		                    report.served + report.timed_out, (unsigned long long)b->disk.served);
 	for (uint32_t k = 0; k < b->a.queues; k++)
-		if (simt_move(s->machine, &state, b->a.queue[k].state, sizeof state) ||
+		if (simt_move(s->machine, &state, b->a.queue[k].state, sizeof state, NULL) ||
 		    queue_check_state(b, &state, &strays))
 			return 1;
 	if (strays != b->disk.repeated)

@@ -89,16 +89,16 @@ static int make(struct stress *s, struct fixture *b, uint32_t depth, uint64_t va
 	int rc = -GN_ENOMEM;
 
 	b->values = values;
-	b->a.ring = (struct gn_ring *)simt_alloc(m, sizeof *b->a.ring, SIMT_DEVICE);
-	b->a.record = (struct record *)simt_alloc(m, depth * sizeof *b->a.record, SIMT_DEVICE);
-	b->a.seen = (uint32_t *)simt_alloc(m, (values + 1) * sizeof *b->a.seen, SIMT_DEVICE);
+	b->a.ring = (struct gn_ring *)simt_alloc(m, sizeof *b->a.ring, SIMT_DEVICE, NULL);
+	b->a.record = (struct record *)simt_alloc(m, depth * sizeof *b->a.record, SIMT_DEVICE, NULL);
+	b->a.seen = (uint32_t *)simt_alloc(m, (values + 1) * sizeof *b->a.seen, SIMT_DEVICE, NULL);
 	b->a.wrong = b->a.seen + values;
-	b->turn = (uint32_t *)simt_alloc(m, depth * sizeof *b->turn, SIMT_DEVICE);
+	b->turn = (uint32_t *)simt_alloc(m, depth * sizeof *b->turn, SIMT_DEVICE, NULL);
 	if (turns && b->a.ring && b->a.record && b->a.seen && b->turn) {
 		gn_ring_init(&ring, turns, b->turn, depth, 0u - (uint32_t)(s->seed * 977 % 5000));
-		rc = simt_move(m, b->turn, turns, depth * sizeof *turns);
+		rc = simt_move(m, b->turn, turns, depth * sizeof *turns, NULL);
 		if (!rc)
-			rc = simt_move(m, b->a.ring, &ring, sizeof ring);
+			rc = simt_move(m, b->a.ring, &ring, sizeof ring, NULL);
 	}
 	free(turns);
 	return rc ? stress_wrong("cannot make a ring: %s", gn_error_name(rc)) : 0;
@@ -117,7 +117,7 @@ static int check(struct stress *s, const struct fixture *b)
 	uint32_t *seen = (uint32_t *)malloc((b->values + 1) * sizeof *seen);
 	int bad = 0;
 
-	if (!seen || simt_move(s->machine, seen, b->a.seen, (b->values + 1) * sizeof *seen))
+	if (!seen || simt_move(s->machine, seen, b->a.seen, (b->values + 1) * sizeof *seen, NULL))
 		bad = stress_wrong("cannot look at the result");
 	if (!bad && seen[b->values])
 		bad = stress_wrong("%u records were torn", seen[b->values]);

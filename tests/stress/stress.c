@@ -46,13 +46,12 @@ struct simt_grid stress_grid(const struct stress *s, uint32_t threads)
 int stress_run(struct stress *s, const struct simt_kernel *kernel, struct simt_grid grid,
                const void *arguments)
 {
-	int rc = simt_launch(s->machine, kernel, grid, arguments);
+	struct gn_error error;
+	int rc = simt_launch(s->machine, kernel, grid, arguments, &error);
 
 	if (!rc)
-		rc = simt_wait(s->machine);
-	return rc ? stress_wrong("kernel %s: %s: %s", kernel->name, gn_error_name(rc),
-	                         simt_message(s->machine))
-	          : 0;
+		rc = simt_wait(s->machine, &error);
+	return rc ? stress_wrong("kernel %s: %s: %s", kernel->name, gn_error_name(rc), error.text) : 0;
 }
 
 /* ---- a run that does not end ---- */

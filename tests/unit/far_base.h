@@ -96,8 +96,8 @@ static inline void hold_all(struct far_base *f, const struct gn_array *a, uint64
 	const struct hold_args h = {*a, step};
 	const struct simt_grid one = {1, 1, 0};
 
-	must(simt_launch(f->machine, &hold_pages_kernel, one, &h));
-	must(simt_wait(f->machine));
+	must(simt_launch(f->machine, &hold_pages_kernel, one, &h, NULL));
+	must(simt_wait(f->machine, NULL));
 }
 
 #endif

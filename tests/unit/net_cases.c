@@ -23,9 +23,9 @@ const char *net_machine_name(void)
 static int launch(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments)
 {
 	const struct simt_grid grid = {2, THREADS / 2, 0};
-	const int rc = simt_launch(gn_net_machine(net), kernel, grid, arguments);
+	const int rc = simt_launch(gn_net_machine(net), kernel, grid, arguments, NULL);
 
-	return rc ? rc : simt_wait(gn_net_machine(net));
+	return rc ? rc : simt_wait(gn_net_machine(net), NULL);
 }
 
 /* The own symmetric memory, wherever it lies. */
@@ -99,9 +99,9 @@ int net_changes(struct gn_net *net, void *unused)
 	struct gn_net_fault fault;
 
 	(void)unused;
-	a.wide = (uint64_t *)gn_net_alloc(net, KINDS * sizeof *a.wide);
-	a.narrow = (uint32_t *)gn_net_alloc(net, KINDS * sizeof *a.narrow);
-	a.own = (uint64_t *)gn_net_alloc(net, all * sizeof *a.own);
+	a.wide = (uint64_t *)gn_net_alloc(net, KINDS * sizeof *a.wide, NULL);
+	a.narrow = (uint32_t *)gn_net_alloc(net, KINDS * sizeof *a.narrow, NULL);
+	a.own = (uint64_t *)gn_net_alloc(net, all * sizeof *a.own, NULL);
 	wide[MIN] = wide[AND] = ~0ull;
 	narrow[MIN] = narrow[AND] = ~0u;
 	CHECK_EQUAL(store(net, a.wide, wide, sizeof wide), 0);
@@ -130,7 +130,7 @@ int net_changes(struct gn_net *net, void *unused)
 	CHECK_EQUAL(narrow[XOR], odd);
 	for (uint64_t k = 0; k < all; k++)
 		CHECK_EQUAL(own[k], k * 3 + 1 + node);
-	CHECK_EQUAL(gn_net_failure(net, &fault), 0);
+	CHECK_EQUAL(gn_net_failure(net, &fault, NULL), 0);
 	return gn_net_barrier(gn_net_host(net));
 }
 
@@ -182,11 +182,11 @@ int net_fetches(struct gn_net *net, void *unused)
 	(void)unused;
 	memset(&a, 0, sizeof a);
 	a.net = gn_net_device(net);
-	a.counter = (uint64_t *)gn_net_alloc(net, 8);
-	a.ticket = (uint32_t *)gn_net_alloc(net, 4);
-	a.seen = (uint64_t *)gn_net_alloc(net, all * 8);
-	a.link = (uint64_t *)gn_net_alloc(net, 8);
-	a.wrong = (uint64_t *)gn_net_alloc(net, 8);
+	a.counter = (uint64_t *)gn_net_alloc(net, 8, NULL);
+	a.ticket = (uint32_t *)gn_net_alloc(net, 4, NULL);
+	a.seen = (uint64_t *)gn_net_alloc(net, all * 8, NULL);
+	a.link = (uint64_t *)gn_net_alloc(net, 8, NULL);
+	a.wrong = (uint64_t *)gn_net_alloc(net, 8, NULL);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	CHECK_EQUAL(launch(net, &fetch_all_kernel, &a), 0);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
@@ -208,7 +208,7 @@ int net_host_forms(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t next = (gn_net_node(net) + 1) % gn_net_nodes(net);
 	const uint32_t before = (gn_net_node(net) + gn_net_nodes(net) - 1) % gn_net_nodes(net);
-	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64);
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64, NULL);
 	uint32_t *narrow = (uint32_t *)(cell + 4);
 	uint64_t value;
 	uint32_t small;
@@ -261,7 +261,7 @@ int net_bytes(struct gn_net *net, void *unused)
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), next = (node + 1) % nodes;
 	unsigned char *mine = (unsigned char *)malloc(BYTES), *got = (unsigned char *)calloc(1, BYTES);
-	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16),
+	unsigned char *area = (unsigned char *)gn_net_alloc(net, BYTES + 16, NULL),
 	              *come = (unsigned char *)malloc(BYTES + 16);
 
 	(void)unused;
@@ -373,10 +373,10 @@ int net_calls_of_kernels(struct gn_net *net, void *unused)
 	struct called c = {0, 0, {0}};
 
 	(void)unused;
-	a.handler = (uint32_t)gn_net_handler(net, "count call", count_call, &c);
+	a.handler = (uint32_t)gn_net_handler(net, "count call", count_call, &c, NULL);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	CHECK_EQUAL(launch(net, &call_next_kernel, &a), 0);
-	CHECK_EQUAL(gn_net_settle(net), 0);
+	CHECK_EQUAL(gn_net_settle(net, NULL), 0);
 	CHECK_EQUAL(c.arrived, THREADS * CALLS);
 	CHECK_EQUAL(c.wrong, 0);
 	return gn_net_barrier(gn_net_host(net));
@@ -391,12 +391,12 @@ int net_calls(struct gn_net *net, void *unused)
 	uint64_t sum = 0;
 
 	(void)unused;
-	CHECK_EQUAL(gn_net_handler(net, "never", never, NULL), 0);
-	CHECK_EQUAL(gn_net_handler(net, "never", hop_on, NULL), -GN_EINVAL);
-	CHECK_EQUAL(gn_net_handler(net, "hop on", hop_on, &s), 1);
+	CHECK_EQUAL(gn_net_handler(net, "never", never, NULL, NULL), 0);
+	CHECK_EQUAL(gn_net_handler(net, "never", hop_on, NULL, NULL), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_handler(net, "hop on", hop_on, &s, NULL), 1);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	CHECK_EQUAL(gn_net_call(gn_net_host(net), node, 1, &m, sizeof m), 0);
-	CHECK_EQUAL(gn_net_settle(net), 0);
+	CHECK_EQUAL(gn_net_settle(net, NULL), 0);
 	/* the last hop here is that of the message which began HOPS nodes before */
 	for (uint32_t k = 0; k <= HOPS; k++)
 		sum += (node + (uint64_t)nodes * HOPS - k) % nodes;
@@ -413,8 +413,8 @@ int net_together(struct gn_net *net, void *unused)
 	enum { WORDS = 200 };
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net);
-	uint64_t *shared = (uint64_t *)gn_net_alloc(net, WORDS * 8), word[WORDS];
-	uint64_t *all = (uint64_t *)gn_net_alloc(net, nodes * 16ull), mine[2] = {node, node * node};
+	uint64_t *shared = (uint64_t *)gn_net_alloc(net, WORDS * 8, NULL), word[WORDS];
+	uint64_t *all = (uint64_t *)gn_net_alloc(net, nodes * 16ull, NULL), mine[2] = {node, node * node};
 	double part, sum;
 
 	(void)unused;
@@ -476,8 +476,8 @@ int net_teams(struct gn_net *net, void *unused)
 	enum { WORDS = 150, PRIME = 1000003 };
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net), node = gn_net_node(net), odd = node % 2;
-	uint64_t *all = (uint64_t *)gn_net_alloc_shared(net, nodes * 8ull);
-	uint64_t *shared = (uint64_t *)gn_net_alloc_shared(net, WORDS * 8);
+	uint64_t *all = (uint64_t *)gn_net_alloc_shared(net, nodes * 8ull, NULL);
+	uint64_t *shared = (uint64_t *)gn_net_alloc_shared(net, WORDS * 8, NULL);
 	uint64_t sum = 0, mine[WORDS], word[1] = {node};
 	uint64_t expected = 1;
 	struct product factor[WORDS];
@@ -485,7 +485,7 @@ int net_teams(struct gn_net *net, void *unused)
 	uint32_t place = 77;
 
 	(void)unused;
-	team.group = (struct gn_net_group *)gn_net_alloc_shared(net, sizeof *team.group);
+	team.group = (struct gn_net_group *)gn_net_alloc_shared(net, sizeof *team.group, NULL);
 	CHECK_EQUAL(gn_net_barrier(n), 0);
 	CHECK_EQUAL(gn_net_team_rank(n, &team, &place), 0);
 	CHECK_EQUAL(place, node / 2);
@@ -525,21 +525,21 @@ int net_teams(struct gn_net *net, void *unused)
 
 int net_alignment(struct gn_net *net, void *unused)
 {
-	char *odd = (char *)gn_net_alloc(net, 100), *page = (char *)gn_net_alloc_aligned(net, 4096, 5000);
-	char *before = (char *)gn_net_alloc(net, 500);
+	char *odd = (char *)gn_net_alloc(net, 100, NULL),
+	     *page = (char *)gn_net_alloc_aligned(net, 4096, 5000, NULL),
+	     *before = (char *)gn_net_alloc(net, 500, NULL);
 
 	(void)unused;
-	CHECK(page);
-	CHECK_EQUAL((uintptr_t)page % 4096, 0);
+	CHECK(page && (uintptr_t)page % 4096 == 0);
 	CHECK_EQUAL(gn_net_bytes(net, page), 5056);
 	CHECK_EQUAL(gn_net_bytes(net, page + 64), 0);
 	CHECK(before > odd && before < page); /* what was skipped is not lost */
-	CHECK(!gn_net_alloc_aligned(net, 3, 100));
-	CHECK(!gn_net_alloc_aligned(net, 1 << 16, 100)); /* more than a small heap begins at */
+	CHECK(!gn_net_alloc_aligned(net, 3, 100, NULL));
+	CHECK(!gn_net_alloc_aligned(net, 1 << 16, 100, NULL)); /* more than a small heap begins at */
 	gn_net_free(net, page);
 	gn_net_free(net, before);
 	gn_net_free(net, odd);
-	CHECK_EQUAL(gn_net_alloc(net, 20000), odd);
+	CHECK_EQUAL(gn_net_alloc(net, 20000, NULL), odd);
 	return gn_net_barrier(gn_net_host(net));
 }
 
@@ -549,13 +549,13 @@ int net_refused(struct gn_net *net, void *unused)
 {
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t nodes = gn_net_nodes(net);
-	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8), elsewhere, value;
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 8, NULL), elsewhere, value;
 	const struct gn_net_team others = {(gn_net_node(net) + 1) % nodes, 1, 1, NULL},
 	                         beyond = {0, 1, nodes + 1, NULL};
 	struct gn_net_fault fault;
 
 	(void)unused;
-	CHECK_EQUAL(gn_net_failure(net, &fault), 0);
+	CHECK_EQUAL(gn_net_failure(net, &fault, NULL), 0);
 	CHECK_EQUAL(gn_net_put_u64(n, nodes, cell, 1), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_put_u64(n, 1, &elsewhere, 1), -GN_ERANGE);
 	CHECK_EQUAL(gn_net_put_u64(n, 1, (uint64_t *)((char *)cell + 4), 1), -GN_EINVAL);
@@ -567,9 +567,9 @@ int net_refused(struct gn_net *net, void *unused)
 	CHECK_EQUAL(gn_net_all_gather(n, cell, cell, ~0ull / nodes + 1), -GN_ERANGE);
 	CHECK_EQUAL(gn_net_team_sync(n, &others), -GN_EINVAL);
 	CHECK_EQUAL(gn_net_team_sync(n, &beyond), -GN_EINVAL);
-	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_failure(net, &fault, NULL), -GN_EINVAL);
 	CHECK_EQUAL(fault.peer, nodes);
-	CHECK(!gn_net_alloc(net, 2 << 20));
+	CHECK(!gn_net_alloc(net, 2 << 20, NULL));
 	return gn_net_barrier(n);
 }
 
@@ -577,8 +577,8 @@ int net_refused(struct gn_net *net, void *unused)
 
 int net_memory(struct gn_net *net, void *unused)
 {
-	char *a = (char *)gn_net_alloc(net, 100), *b = (char *)gn_net_alloc(net, 100),
-	     *c = (char *)gn_net_alloc(net, 100);
+	char *a = (char *)gn_net_alloc(net, 100, NULL), *b = (char *)gn_net_alloc(net, 100, NULL),
+	     *c = (char *)gn_net_alloc(net, 100, NULL);
 	char *again, ones[100];
 
 	(void)unused;
@@ -588,13 +588,13 @@ int net_memory(struct gn_net *net, void *unused)
 	CHECK_EQUAL(store(net, b, ones, sizeof ones), 0);
 	gn_net_free(net, b);
 	gn_net_free(net, a);
-	again = (char *)gn_net_alloc(net, 200); /* both together */
+	again = (char *)gn_net_alloc(net, 200, NULL); /* both together */
 	CHECK_EQUAL(again, a);
 	CHECK_EQUAL(load(net, ones, again + 100, sizeof ones), 0);
 	CHECK_EQUAL(ones[28], 0);
 	gn_net_free(net, again);
 	gn_net_free(net, c);
 	gn_net_free(net, NULL);
-	CHECK_EQUAL(gn_net_alloc(net, 900000), a);
+	CHECK_EQUAL(gn_net_alloc(net, 900000, NULL), a);
 	return gn_net_barrier(gn_net_host(net));
 }

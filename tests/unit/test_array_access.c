@@ -124,8 +124,8 @@ static void run_type(struct cache_test *t, const struct gn_array *array, uint32_
 	args.array = *array;
 	args.wrong = &wrong;
 	args.type = type;
-	assert_int_equal(simt_launch(t->machine, &try_type_kernel, one, &args), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &try_type_kernel, one, &args, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	assert_int_equal(wrong, 0);
 }
 

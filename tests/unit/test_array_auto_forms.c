@@ -382,9 +382,9 @@ static struct batch_fixture open_batch(struct cache_test *t, uint32_t words)
 {
 	struct batch_fixture b;
 
-	b.index = (uint64_t *)simt_alloc(t->machine, 2 * ROWS * sizeof *b.index, SIMT_PINNED);
+	b.index = (uint64_t *)simt_alloc(t->machine, 2 * ROWS * sizeof *b.index, SIMT_PINNED, &t->error);
 	b.batch.index = b.index;
-	b.batch.rows = simt_alloc(t->machine, 2 * ROWS * MOST_ROW * 8, SIMT_PINNED);
+	b.batch.rows = simt_alloc(t->machine, 2 * ROWS * MOST_ROW * 8, SIMT_PINNED, &t->error);
 	b.batch.count = 2 * ROWS;
 	b.batch.elements = words;
 	b.batch.reserved = 0;
@@ -410,7 +410,7 @@ static void move_batch(struct cache_test *t, struct gn_auto *choice, struct batc
 	assert_non_null(array.sample);
 	assert_int_equal(
 	    (is_scatter ? gn_scatter_rows : gn_gather_rows)(b->gather, &array, &b->batch, &t->error), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	for (uint64_t k = 0; k < 2 * ROWS * words; k++)
 		assert_int_equal(((const uint64_t *)b->batch.rows)[k],
 		                 word_of(b->index[k / words] * words + k % words));

@@ -68,7 +68,8 @@ static inline void open_wide(struct cache_test *t, unsigned threads, unsigned wi
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(threads, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held =
+	    (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, &t->error);
 	open_store(t, uri, NULL);
 	fill_store(t, t->store);
 }

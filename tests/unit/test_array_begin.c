@@ -135,7 +135,8 @@ static uint32_t pinned_pages(const struct cache_test *t)
 
 static struct walked run_walk(struct cache_test *t, struct walk_args w, uint32_t threads)
 {
-	struct walked *all = (struct walked *)simt_alloc(t->machine, sizeof *all, SIMT_PINNED), result;
+	struct walked *all = (struct walked *)simt_alloc(t->machine, sizeof *all, SIMT_PINNED, &t->error),
+	              result;
 
 	memset(all, 0, sizeof *all);
 	w.array = t->array;

@@ -49,7 +49,7 @@ static void a_frame_of_4000_bytes(void **state)
 	for (int k = 0; k < 2; k++) {
 		open_words_at(t, schemes[k], PAGES, 16, 512, 0, GN_CLOCK);
 		f.array = t->array;
-		f.wrong = (uint32_t *)simt_alloc(t->machine, sizeof *f.wrong, SIMT_PINNED);
+		f.wrong = (uint32_t *)simt_alloc(t->machine, sizeof *f.wrong, SIMT_PINNED, NULL);
 		assert_non_null(f.wrong);
 		run_block(t, &read_below_a_frame_kernel, THREADS, &f);
 		assert_int_equal(*f.wrong, 0);

@@ -228,10 +228,10 @@ static void gather_twice_on(struct fixture *b, struct simt_stream *stream, struc
 
 	b->batch.rows = first;
 	assert_int_equal(gn_gather_rows_on(g, stream, &b->array, &b->batch, &b->t->error), 0);
-	assert_int_equal(simt_launch_on(stream, &take_next_rows_kernel, grid, &next), 0);
+	assert_int_equal(simt_launch_on(stream, &take_next_rows_kernel, grid, &next, &b->t->error), 0);
 	b->batch.rows = second;
 	assert_int_equal(gn_gather_rows_on(g, stream, &b->array, &b->batch, &b->t->error), 0);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &b->t->error), 0);
 }
 
 /* What is on a stream runs in order, and does not wait for what the machine's own stream has to do. */
@@ -247,13 +247,13 @@ static void batches_on_a_stream(void **state)
 
 	open_machine_of(t, 2, 4);
 	b = open_fixture(t, &words, 14);
-	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_PINNED);
-	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_PINNED);
+	rows = simt_alloc(t->machine, b.batch.count * b.row_bytes, SIMT_PINNED, &t->error);
+	standing.gate = (struct gate *)simt_alloc(t->machine, sizeof *standing.gate, SIMT_PINNED, &t->error);
 	assert_int_equal(gn_gather_create(&g, t->machine, b.batch.count, &t->error), 0);
 	assert_int_equal(simt_stream_create(&stream, t->machine, &t->error), 0);
 	/* Its first launch is beside a kernel that runs. */
-	assert_int_equal(simt_prepare(t->machine, &take_next_rows_kernel), 0);
-	assert_int_equal(simt_launch(t->machine, &stand_at_gate_kernel, one, &standing), 0);
+	assert_int_equal(simt_prepare(t->machine, &take_next_rows_kernel, &t->error), 0);
+	assert_int_equal(simt_launch(t->machine, &stand_at_gate_kernel, one, &standing, &t->error), 0);
 	while (!simt_load_acquire_sys_u32(&standing.gate->entered))
 		simt_relax();
 	gather_twice_on(&b, stream, g, rows, b.batch.rows);
@@ -266,9 +266,9 @@ static void batches_on_a_stream(void **state)
 	}
 	fill_rows(&b);
 	assert_int_equal(gn_scatter_rows_on(g, stream, &b.array, &b.batch, &t->error), 0);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	simt_store_release_sys_u32(&standing.gate->open, 1);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	check_array(&b);
 	simt_stream_destroy(stream);
 	gn_gather_destroy(g);

@@ -176,9 +176,9 @@ static void launch_warps(struct cache_test *t, const struct simt_kernel *kernel,
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
 	args.wrong = &wrong;
-	assert_int_equal(simt_launch(t->machine, kernel, grid, &args), 0);
-	if (simt_wait(t->machine))
-		fail_msg("%s", simt_message(t->machine));
+	assert_int_equal(simt_launch(t->machine, kernel, grid, &args, &t->error), 0);
+	if (simt_wait(t->machine, &t->error))
+		fail_msg("%s", t->error.text);
 	assert_int_equal(wrong, 0);
 }
 
@@ -189,7 +189,8 @@ static void use_warps(struct cache_test *t, uint32_t width, uint32_t ways)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held =
+	    (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, &t->error);
 	open_words_of(t, 16, 8, PAGE, ways, GN_CLOCK);
 	if (width > 1) {
 		launch_warps(t, &hold_as_warps_kernel, width);
@@ -275,8 +276,8 @@ static void launch_walk(struct cache_test *t, const struct gn_array *array, uint
 	args.stride = stride;
 	args.rounds = rounds;
 	args.end = end;
-	assert_int_equal(simt_launch(t->machine, &walk_kernel, one, &args), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &walk_kernel, one, &args, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	assert_int_equal(wrong, 0);
 }
 
@@ -358,8 +359,8 @@ static void a_cursor_notices_that_its_page_went(void **state)
 		args.array = t->array;
 		args.wrong = &wrong;
 		args.rounds = 1000;
-		assert_int_equal(simt_launch(t->machine, &lose_the_page_kernel, one, &args), 0);
-		assert_int_equal(simt_wait(t->machine), 0);
+		assert_int_equal(simt_launch(t->machine, &lose_the_page_kernel, one, &args, NULL), 0);
+		assert_int_equal(simt_wait(t->machine, NULL), 0);
 		assert_int_equal(wrong, 0);
 	}
 }
@@ -398,8 +399,8 @@ static void a_cursor_keeps_no_frame(void **state)
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
 	args.wrong = &wrong;
-	assert_int_equal(simt_launch(t->machine, &park_cursors_kernel, one, &args), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &park_cursors_kernel, one, &args, NULL), 0);
+	assert_int_equal(simt_wait(t->machine, NULL), 0);
 	assert_int_equal(wrong, 0);
 }
 
@@ -440,8 +441,8 @@ static void a_cursor_ends_with_the_array(void **state)
 	memset(&args, 0, sizeof args);
 	args.array = make_array(t, GN_PAGED, t->store, 80, 100, 8);
 	args.wrong = &wrong;
-	assert_int_equal(simt_launch(t->machine, &walk_off_kernel, one, &args), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &walk_off_kernel, one, &args, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(gn_array_failure(&args.array, &t->error), -GN_ERANGE);
 	assert_says(&t->error, "element 100 of 100");

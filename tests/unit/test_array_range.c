@@ -89,9 +89,9 @@ static int run_loop(struct cache_test *t, struct range_args w, uint32_t blocks)
 	w.seen = (uint32_t *)calloc(w.array.count, sizeof *w.seen);
 	w.wrong = &wrong;
 	w.code = &code;
-	assert_int_equal(simt_launch(t->machine, &loop_kernel, grid, &w), 0);
-	if (simt_wait(t->machine))
-		fail_msg("%s", simt_message(t->machine));
+	assert_int_equal(simt_launch(t->machine, &loop_kernel, grid, &w, &t->error), 0);
+	if (simt_wait(t->machine, &t->error))
+		fail_msg("%s", t->error.text);
 	assert_int_equal(wrong, 0);
 	for (uint64_t k = 0; k < w.array.count && !code && !w.pages; k++)
 		if (w.seen[k] != (k >= w.begin && k < w.end))
@@ -105,7 +105,8 @@ static void use_width(struct cache_test *t, uint32_t width)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held =
+	    (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, &t->error);
 }
 
 static void assert_stored(struct cache_test *t, uint64_t begin, uint64_t end)
@@ -301,9 +302,10 @@ static void lanes_hold_pages_of_their_own(void **state)
 			w.array = make_array(t, mode == 2 ? GN_DIRECT : GN_PAGED, t->store, 80, 900, 8);
 			w.wrong = &wrong;
 			for (w.write = 0; w.write < 2; w.write++) {
-				assert_int_equal(simt_launch(t->machine, &hold_each_kernel, grid, &w), 0);
-				if (simt_wait(t->machine))
-					fail_msg("%s", simt_message(t->machine));
+				assert_int_equal(
+				    simt_launch(t->machine, &hold_each_kernel, grid, &w, &t->error), 0);
+				if (simt_wait(t->machine, &t->error))
+					fail_msg("%s", t->error.text);
 				assert_int_equal(wrong, 0);
 			}
 			flush(t);

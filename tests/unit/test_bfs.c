@@ -186,7 +186,7 @@ static uint64_t moved(const struct far_graph *f)
 {
 	struct gn_cache_info info;
 
-	assert_int_equal(gn_cache_describe(f->cache, &info), 0);
+	assert_int_equal(gn_cache_describe(f->cache, &info, NULL), 0);
 	return info.statistics.fetched_bytes;
 }
 
@@ -266,7 +266,7 @@ static uint64_t elements_read_beside(uint32_t isolated, uint32_t *bottom_up)
 	open_far(&f, &g, 1, 512);
 	search(&f, HUB_LEAVES + 1, GN_BFS_DIRECTION, depth, &result, &seen);
 	assert_int_equal(result.reached, 2 * HUB_LEAVES + 1);
-	far_must(gn_cache_describe(f.cache, &info));
+	far_must(gn_cache_describe(f.cache, &info, NULL));
 	close_far(&f);
 	gn_graph_fini(&g);
 	free(depth);

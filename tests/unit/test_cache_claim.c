@@ -67,8 +67,8 @@ static void a_page_with_all_pins_taken_is_not_bypassed(struct cache_test *t, uin
 	assert_int_equal(gn_array_failure(&t->array, &t->error), -GN_ETIMEDOUT);
 	memset(&args, 0, sizeof args);
 	args.array = t->array;
-	assert_int_equal(simt_launch(t->machine, &read_slowly_kernel, one, &launch), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &read_slowly_kernel, one, &launch, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	assert_int_equal(args.rc, 0);
 	assert_int_equal(args.value, 42);
 	assert_int_not_equal(stored(t, 0), 43);
@@ -135,8 +135,9 @@ static void a_frame_is_found_whoever_moves_the_hand(void **state)
 		struct simt_machine *machine;
 
 		assert_int_equal(simt_open(&machine, &options, &t->error), 0);
-		assert_int_equal(simt_launch(machine, &acquire_beside_a_moving_hand_kernel, two, &args), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(
+		    simt_launch(machine, &acquire_beside_a_moving_hand_kernel, two, &args, &t->error), 0);
+		assert_int_equal(simt_wait(machine, &t->error), 0);
 		simt_close(machine);
 		assert_int_equal(failures, 0);
 	}
@@ -168,8 +169,8 @@ static void count_frames(struct simt_machine *machine, struct take_args *args, u
 
 	args->frame = frame;
 	args->frames = frames;
-	assert_int_equal(simt_launch(machine, &take_frames_kernel, grid, args), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &take_frames_kernel, grid, args, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	for (uint32_t k = 0; k < TAKERS * frames; k++) {
 		assert_true(frame[k] < args->view.frames);
 		given[frame[k]]++;

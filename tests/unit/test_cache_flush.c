@@ -18,7 +18,8 @@ static void open_file_words(struct cache_test *t, uint32_t ways)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(2, 1);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held =
+	    (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, &t->error);
 	remove(t->file);
 	snprintf(uri, sizeof uri, "file:%s?create=%u&direct=0", t->file, PAGES * PAGE);
 	open_store(t, uri, NULL);
@@ -45,7 +46,7 @@ static int teardown(void **state)
 static int flush_on(struct cache_test *t, struct simt_stream *stream)
 {
 	assert_int_equal(gn_cache_flush_on(t->cache, stream, &t->error), 0);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	return gn_cache_flush_result(t->cache, stream, &t->error);
 }
 
@@ -86,13 +87,13 @@ static void a_flush_runs_beside_a_kernel(struct cache_test *t, uint32_t ways)
 	open_file_words(t, ways);
 	holding = new_stream(t);
 	flushing = new_stream(t);
-	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
+	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED, &t->error);
 	set(t, 3 * WORDS, 3000);
 	h.words = t->array;
 	h.held = flag;
 	h.go = flag + 1;
 	h.rc = (int32_t *)(flag + 2);
-	assert_int_equal(simt_launch_on(holding, &hold_and_write_kernel, one, &h), 0);
+	assert_int_equal(simt_launch_on(holding, &hold_and_write_kernel, one, &h, &t->error), 0);
 	while (!simt_load_acquire_sys_u32(h.held))
 		simt_relax();
 	assert_int_equal(*h.rc, 0);
@@ -101,7 +102,7 @@ static void a_flush_runs_beside_a_kernel(struct cache_test *t, uint32_t ways)
 	assert_int_equal(stored(t, 0), 1000); /* held, and yet what was written before is in the store */
 	assert_int_equal(stored(t, 1), word_of(1));
 	simt_store_release_sys_u32(h.go, 1);
-	assert_int_equal(simt_stream_wait(holding), 0);
+	assert_int_equal(simt_stream_wait(holding, &t->error), 0);
 	assert_int_equal(flush_on(t, flushing), 0); /* the page was kept dirty */
 	assert_int_equal(stored(t, 1), 1001);
 	assert_int_equal(info_of(t).dirty_pages, 0);
@@ -175,7 +176,7 @@ static void a_range_is_flushed_on_a_stream(struct cache_test *t, uint32_t ways)
 	for (uint64_t page = 0; page < 8; page++)
 		set(t, page * WORDS, page);
 	assert_int_equal(flush_range_on(t, stream, 2 * PAGE + 511, 2), 0);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), 0);
 	assert_int_equal(info_of(t).dirty_pages, 6);
 	for (uint64_t page = 0; page < 8; page++)
@@ -185,7 +186,7 @@ static void a_range_is_flushed_on_a_stream(struct cache_test *t, uint32_t ways)
 	assert_int_equal(flush_range_on(t, stream, 6 * PAGE, PAGE), 0);
 	assert_int_equal(flush_range_on(t, stream, 7 * PAGE, PAGE), 0);
 	assert_int_equal(flush_range_on(t, stream, 0, PAGE), 0);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, stream, &t->error), -GN_EIO);
 	assert_says(&t->error, "2 pages could not be written");
 	assert_int_equal(stored(t, 0), 0);
@@ -221,22 +222,22 @@ static void ranges_go_on_beside_a_kernel(void **state)
 	open_words(t);
 	holding = new_stream(t);
 	moving = new_stream(t);
-	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
+	flag = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED, &t->error);
 	h.words = t->array;
 	h.held = flag;
 	h.go = flag + 1;
 	h.rc = (int32_t *)(flag + 2);
-	assert_int_equal(simt_launch_on(holding, &hold_and_write_kernel, one, &h), 0);
+	assert_int_equal(simt_launch_on(holding, &hold_and_write_kernel, one, &h, &t->error), 0);
 	while (!simt_load_acquire_sys_u32(h.held))
 		simt_relax();
 	assert_int_equal(flush_range_on(t, moving, 0, PAGE), 0);
 	assert_int_equal(
 	    gn_cache_prefetch_range_on(t->cache, moving, t->store, 4 * PAGE, 4 * PAGE, &t->error), 0);
-	assert_int_equal(simt_stream_wait(moving), 0);
+	assert_int_equal(simt_stream_wait(moving, &t->error), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, moving, &t->error), 0);
 	assert_int_equal(stored(t, 0), 1000);
 	simt_store_release_sys_u32(h.go, 1);
-	assert_int_equal(simt_stream_wait(holding), 0);
+	assert_int_equal(simt_stream_wait(holding, &t->error), 0);
 	assert_int_equal(info_of(t).statistics.fetched, 5);
 	for (uint64_t k = 4 * WORDS; k < 8 * WORDS; k++)
 		assert_int_equal(get(t, k), word_of(k));
@@ -266,7 +267,7 @@ static void ranges_on_streams_are_checked(void **state)
 	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, t->store, 1, UINT64_MAX, &t->error),
 	                 -GN_ERANGE);
 	assert_int_equal(gn_cache_prefetch_range_on(t->cache, stream, other, 0, 1, &t->error), -GN_EINVAL);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	assert_int_equal(info_of(t).dirty_pages, 1);
 	assert_int_equal(info_of(t).statistics.fetched, 1);
 	gn_store_close(other);
@@ -300,15 +301,15 @@ static void failures_are_seen_while_kernels_run(void **state)
 	open_file_words(t, 0);
 	stream = new_stream(t);
 	f.words = t->array;
-	f.go = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED);
-	assert_int_equal(simt_launch_on(stream, &fail_and_stay_kernel, one, &f), 0);
+	f.go = (uint32_t *)simt_alloc(t->machine, 4096, SIMT_PINNED, &t->error);
+	assert_int_equal(simt_launch_on(stream, &fail_and_stay_kernel, one, &f, &t->error), 0);
 	while (!rc)
 		rc = gn_array_failure(&t->array, &t->error);
 	assert_int_equal(rc, -GN_ERANGE);
 	assert_says(&t->error, "element 1029 of 1024");
 	assert_int_equal(gn_array_failure(&t->array, &t->error), 0);
 	simt_store_release_sys_u32(f.go, 1);
-	assert_int_equal(simt_stream_wait(stream), 0);
+	assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 	simt_stream_destroy(stream);
 	simt_free(t->machine, f.go);
 }
@@ -349,7 +350,7 @@ static void streams_that_are_gone_leave_room(void **state)
 			fail_msg("%s", t->error.text);
 		simt_stream_destroy(stream); /* nobody asks what came of it */
 	}
-	assert_int_equal(simt_stream_wait(kept), 0);
+	assert_int_equal(simt_stream_wait(kept, &t->error), 0);
 	assert_int_equal(gn_cache_flush_result(t->cache, kept, &t->error), -GN_EIO);
 	assert_says(&t->error, "1 pages could not be written");
 	simt_stream_destroy(kept);

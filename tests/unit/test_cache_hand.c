@@ -38,7 +38,7 @@ static struct gn_cache_statistics statistics(struct cache_test *t)
 {
 	struct gn_cache_info info;
 
-	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	assert_int_equal(gn_cache_describe(t->cache, &info, NULL), 0);
 	return info.statistics;
 }
 
@@ -256,7 +256,7 @@ static void what_is_read_around_is_what_was_written(void **state)
 	args.wrong = &wrong;
 	run_block(t, &rewrite_and_read_kernel, 256, &args);
 	assert_int_equal(wrong, 0);
-	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	assert_int_equal(gn_cache_describe(t->cache, &info, NULL), 0);
 	assert_true(info.statistics.bypassed > 1000);
 }
 

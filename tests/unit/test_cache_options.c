@@ -51,7 +51,7 @@ static uint32_t page_without_a_wish(struct cache_test *t, struct gn_store *store
 	struct gn_cache *cache;
 
 	assert_int_equal(gn_cache_create(&cache, t->machine, &store, 1, &o, &t->error), 0);
-	assert_int_equal(gn_cache_describe(cache, &info), 0);
+	assert_int_equal(gn_cache_describe(cache, &info, &t->error), 0);
 	gn_cache_destroy(cache);
 	return info.page_bytes;
 }

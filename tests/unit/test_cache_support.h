@@ -119,7 +119,7 @@ static inline int cache_setup(void **state)
 		return -1;
 	snprintf(t->file, sizeof t->file, "%s/file", t->folder);
 	t->machine = open_machine(1, 1);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, NULL);
 	*state = t;
 	return 0;
 }
@@ -239,7 +239,8 @@ static inline void widen(struct cache_test *t, unsigned warp_width)
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(1, warp_width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held =
+	    (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, &t->error);
 }
 
 /* Run a kernel of one block. */
@@ -248,9 +249,9 @@ static inline void run_block(struct cache_test *t, const struct simt_kernel *ker
 {
 	struct simt_grid grid = {1, threads, 0};
 
-	assert_int_equal(simt_launch(t->machine, kernel, grid, args), 0);
-	if (simt_wait(t->machine))
-		fail_msg("%s", simt_message(t->machine));
+	assert_int_equal(simt_launch(t->machine, kernel, grid, args, &t->error), 0);
+	if (simt_wait(t->machine, &t->error))
+		fail_msg("%s", t->error.text);
 }
 
 /* ---- acts ---- */
@@ -264,12 +265,12 @@ static inline void run_acts(struct cache_test *t, const struct gn_array *array, 
 
 	memset(&args, 0, sizeof args);
 	args.array = *array;
-	args.act = (struct act *)simt_alloc(t->machine, bytes, SIMT_PINNED);
+	args.act = (struct act *)simt_alloc(t->machine, bytes, SIMT_PINNED, &t->error);
 	args.held = t->held;
 	args.each = each;
 	memcpy(args.act, act, bytes);
-	assert_int_equal(simt_launch(t->machine, &do_acts_kernel, grid, &args), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &do_acts_kernel, grid, &args, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	memcpy(act, args.act, bytes);
 	simt_free(t->machine, args.act);
 }
@@ -326,7 +327,7 @@ static inline struct gn_cache_info info_of(struct cache_test *t)
 {
 	struct gn_cache_info info;
 
-	assert_int_equal(gn_cache_describe(t->cache, &info), 0);
+	assert_int_equal(gn_cache_describe(t->cache, &info, &t->error), 0);
 	return info;
 }
 

@@ -407,11 +407,11 @@ static void run_storm(struct store_test *t, uint64_t seed, uint32_t count[STORM_
 	memset(&a, 0, sizeof a);
 	a.store = *gn_store_view_of(t->store);
 	a.rounds = 20;
-	a.buffer = (char *)simt_alloc(t->machine, 256 * 2 * STORM_PAGE, SIMT_DEVICE);
-	a.count = (uint32_t *)simt_alloc(t->machine, STORM_KINDS * 4, SIMT_DEVICE);
-	assert_int_equal(simt_launch(t->machine, &storm_thread_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
-	assert_int_equal(simt_move(t->machine, counted, a.count, sizeof counted), 0);
+	a.buffer = (char *)simt_alloc(t->machine, 256 * 2 * STORM_PAGE, SIMT_DEVICE, &t->error);
+	a.count = (uint32_t *)simt_alloc(t->machine, STORM_KINDS * 4, SIMT_DEVICE, &t->error);
+	assert_int_equal(simt_launch(t->machine, &storm_thread_kernel, grid, &a, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
+	assert_int_equal(simt_move(t->machine, counted, a.count, sizeof counted, &t->error), 0);
 	for (unsigned k = 0; k < STORM_KINDS; k++)
 		count[k] += counted[k];
 	simt_free(t->machine, a.buffer);

@@ -102,10 +102,10 @@ static inline int move_on_device(struct fixture *b, struct gn_gather *g, enum wa
 	args.view = gn_gather_view_of(g);
 	args.array = b->array;
 	args.batch = b->batch;
-	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_PINNED);
+	args.rc = (int32_t *)simt_alloc(b->t->machine, sizeof *args.rc, SIMT_PINNED, NULL);
 	args.way = way;
-	assert_int_equal(simt_launch(b->t->machine, &move_all_kernel, grid, &args), 0);
-	assert_int_equal(simt_wait(b->t->machine), 0);
+	assert_int_equal(simt_launch(b->t->machine, &move_all_kernel, grid, &args, NULL), 0);
+	assert_int_equal(simt_wait(b->t->machine, NULL), 0);
 	rc = *args.rc;
 	simt_free(b->t->machine, args.rc);
 	return rc;
@@ -119,7 +119,7 @@ static inline int move_batch(struct fixture *b, enum way way, int is_scatter)
 	assert_int_equal(gn_gather_create(&g, b->t->machine, b->batch.count + 1, &b->t->error), 0);
 	if (way == HOST) {
 		rc = (is_scatter ? gn_scatter_rows : gn_gather_rows)(g, &b->array, &b->batch, &b->t->error);
-		assert_int_equal(simt_wait(b->t->machine), 0);
+		assert_int_equal(simt_wait(b->t->machine, &b->t->error), 0);
 	} else {
 		rc = move_on_device(b, g, way, is_scatter);
 	}
@@ -134,7 +134,7 @@ static inline void open_machine_of(struct cache_test *t, unsigned threads, unsig
 	simt_free(t->machine, t->held);
 	simt_close(t->machine);
 	t->machine = open_machine(threads, width);
-	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED);
+	t->held = (struct gn_page *)simt_alloc(t->machine, MOST_HELD * sizeof *t->held, SIMT_PINNED, NULL);
 }
 
 /*
@@ -192,12 +192,12 @@ static inline void open_batch(struct fixture *b)
 {
 	const uint64_t bytes = b->shape->count * b->row_bytes;
 	uint64_t *index =
-	    (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_PINNED);
+	    (uint64_t *)simt_alloc(b->t->machine, (b->shape->count + 1) * sizeof *index, SIMT_PINNED, NULL);
 
 	for (uint64_t k = 0; k < b->shape->count; k++)
 		index[k] = draw(b, b->shape->most ? b->shape->most : b->array_rows);
 	b->batch.index = index;
-	b->batch.rows = simt_alloc(b->t->machine, bytes + 16, SIMT_PINNED);
+	b->batch.rows = simt_alloc(b->t->machine, bytes + 16, SIMT_PINNED, NULL);
 	b->batch.count = b->shape->count;
 	b->batch.elements = b->shape->elements;
 	memset(b->batch.rows, 0xee, bytes);

@@ -291,7 +291,7 @@ static void one_pass_moves_each_page_once(void **state)
 			must(gn_matrix_atax(f.base.machine, &f.matrix, p.x, p.v, 1, &result, &error));
 		else
 			must(gn_matrix_products(f.base.machine, &f.matrix, &v, 1, &result, &error));
-		gn_cache_describe(f.base.cache, &info);
+		gn_cache_describe(f.base.cache, &info, NULL);
 		/* warps whose rows meet in a page may each fetch it */
 		assert_true(info.statistics.fetched_bytes < 300 * 1000 * 4 * 11 / 10);
 		close_far(&f);

@@ -119,7 +119,7 @@ static int gather_by_few(struct gn_net *net, void *unused)
 {
 	const struct gn_net_view *n = gn_net_host(net);
 	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
-	uint32_t *all = (uint32_t *)gn_net_alloc(net, nodes * sizeof *all);
+	uint32_t *all = (uint32_t *)gn_net_alloc(net, nodes * sizeof *all, NULL);
 	struct gn_net_statistics before, after;
 
 	(void)unused;
@@ -218,14 +218,15 @@ static int waits_in_vain(struct gn_net *net, struct in_vain *v)
 {
 	struct gn_net_view n = *gn_net_host(net);
 	struct gn_net_fault fault;
+	struct gn_error error;
 	int rc;
 
 	n.timeout_ns = forever_ns; /* the network gives up, however late it comes to it */
 	CHECK_EQUAL(gn_net_call(&n, 1, 0, NULL, 0), 0);
 	CHECK_EQUAL(gn_net_quiet(&n), -GN_ETIMEDOUT);
-	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_ETIMEDOUT);
+	CHECK_EQUAL(gn_net_failure(net, &fault, &error), -GN_ETIMEDOUT);
 	CHECK_EQUAL(fault.peer, 1);
-	CHECK(strstr(gn_net_message(net), "node 1 did not answer node 0"));
+	CHECK(strstr(error.text, "node 1 did not answer node 0"));
 	CHECK_EQUAL(gn_net_quiet(&n), -GN_ETIMEDOUT); /* it is not done by having been waited for */
 	simt_store_release_dev_u32(&v->released, 1);
 	do
@@ -241,7 +242,7 @@ static int node_0_waits_in_vain(struct gn_net *net, void *argument)
 	struct in_vain *v = (struct in_vain *)argument;
 	int rc;
 
-	CHECK_EQUAL(gn_net_handler(net, "dawdle", dawdle, v), 0);
+	CHECK_EQUAL(gn_net_handler(net, "dawdle", dawdle, v, NULL), 0);
 	if (gn_net_node(net)) {
 		simt_store_release_dev_u32(&v->listens, 1);
 		sleep_until(&v->over);
@@ -277,6 +278,7 @@ static int fails_on_node_2(struct gn_net *net, void *unused)
 {
 	const struct gn_net_view *n = gn_net_host(net);
 	struct gn_net_fault fault;
+	struct gn_error error;
 	int rc = gn_net_barrier(n);
 
 	(void)unused;
@@ -284,9 +286,9 @@ static int fails_on_node_2(struct gn_net *net, void *unused)
 		return rc ? rc : -GN_ENOSPC;
 	rc = gn_net_barrier(n);
 	CHECK_EQUAL(rc, -GN_ENOSPC);
-	CHECK_EQUAL(gn_net_failure(net, &fault), -GN_ENOSPC);
+	CHECK_EQUAL(gn_net_failure(net, &fault, &error), -GN_ENOSPC);
 	CHECK_EQUAL(fault.peer, 2);
-	CHECK(strstr(gn_net_message(net), "failed on node 2"));
+	CHECK(strstr(error.text, "failed on node 2"));
 	rc = gn_net_quiet(n);
 	CHECK(!rc || rc == -GN_ENOSPC); /* networks go on: it may be done before this thread sees the end */
 	CHECK_EQUAL(gn_net_barrier(n), -GN_ENOSPC); /* nothing that does not come is waited for any more */
@@ -339,11 +341,11 @@ static void whatever(const struct gn_net_incoming *message, void *context)
 
 static int differ_in_handlers(struct gn_net *net, void *unused)
 {
-	int rc = gn_net_handler(net, "insert", whatever, NULL);
+	int rc = gn_net_handler(net, "insert", whatever, NULL, NULL);
 
 	(void)unused;
 	if (rc >= 0)
-		rc = gn_net_handler(net, gn_net_node(net) == 1 ? "delete" : "count", whatever, NULL);
+		rc = gn_net_handler(net, gn_net_node(net) == 1 ? "delete" : "count", whatever, NULL, NULL);
 	while (rc >= 0) /* until somebody finds it wrong */
 		rc = gn_net_barrier(gn_net_host(net));
 	return rc;
@@ -363,6 +365,43 @@ static void handlers_of_other_names_are_named(void **state)
 	assert_non_null(strstr(error.text, "handler 1"));
 	assert_non_null(strstr(error.text, "\"delete\" on node 1"));
 	assert_non_null(strstr(error.text, "\"count\""));
+}
+
+/* ---- calls that fail say why ---- */
+
+static int says_why(struct gn_net *net, void *unused)
+{
+	struct gn_net_fault fault;
+	struct gn_error error;
+
+	(void)unused;
+	CHECK_EQUAL(gn_net_handler(net, "whatever", whatever, NULL, NULL), 0);
+	CHECK_EQUAL(gn_net_handler(net, "whatever", whatever, NULL, &error), -GN_EINVAL);
+	CHECK(strstr(error.text, "\"whatever\""));
+	CHECK(!gn_net_alloc(net, 1ull << 40, &error));
+	CHECK_EQUAL(error.code, -GN_ENOMEM);
+	CHECK(strstr(error.text, "1099511627776 bytes"));
+	CHECK(!gn_net_alloc_aligned(net, 3, 100, &error));
+	CHECK_EQUAL(error.code, -GN_EINVAL);
+	CHECK(strstr(error.text, "alignment of 3 bytes"));
+	CHECK_EQUAL(gn_net_failure(net, &fault, &error), 0);
+	CHECK_EQUAL(gn_net_put_u64(gn_net_host(net), 7, NULL, 1), -GN_EINVAL);
+	CHECK_EQUAL(gn_net_failure(net, &fault, &error), -GN_EINVAL);
+	CHECK(strstr(error.text, "on node 7: GN_EINVAL"));
+	return gn_net_barrier(gn_net_host(net));
+}
+
+static void calls_that_fail_say_why(void **state)
+{
+	struct gn_net_options options;
+	struct gn_error error;
+
+	(void)state;
+	memset(&options, 0, sizeof options);
+	options.nodes = 2;
+	options.machine.threads = 1;
+	options.timeout_ns = forever_ns;
+	assert_int_equal(gn_net_run(&options, says_why, NULL, &error), 0);
 }
 
 /* ---- handlers whose calls come back to their own node ---- */
@@ -399,11 +438,11 @@ static int calls_itself(struct gn_net *net, void *unused)
 	struct echoes all = {0, 0};
 
 	(void)unused;
-	CHECK_EQUAL(gn_net_handler(net, "echo", echo, &all), 0);
+	CHECK_EQUAL(gn_net_handler(net, "echo", echo, &all, NULL), 0);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	for (uint32_t k = 0; k < FIRST; k++)
 		CHECK_EQUAL(gn_net_call(gn_net_host(net), gn_net_node(net), 0, &begin, sizeof begin), 0);
-	CHECK_EQUAL(gn_net_settle(net), 0);
+	CHECK_EQUAL(gn_net_settle(net, NULL), 0);
 	CHECK_EQUAL(all.refused, 0);
 	CHECK_EQUAL(all.heard, FIRST * (1 + AT_ONCE * GO_ON));
 	return 0;
@@ -452,6 +491,7 @@ int main(void)
 	    cmocka_unit_test(a_program_that_fails_on_one_node_ends_on_all),
 	    cmocka_unit_test(a_check_that_fails_on_a_node_ends_on_all),
 	    cmocka_unit_test(handlers_of_other_names_are_named),
+	    cmocka_unit_test(calls_that_fail_say_why),
 	    cmocka_unit_test(handlers_may_call_their_own_node),
 	    cmocka_unit_test(freed_memory_is_given_again),
 	};

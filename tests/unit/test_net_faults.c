@@ -109,10 +109,10 @@ static void hear(struct gn_net *net, const uint64_t *cell, struct outcome *o)
 	struct gn_net_view n = *gn_net_host(net);
 	struct gn_net_fault fault;
 
-	while (plan.fault != SILENT && sum(cell) < ADDS / 2 && !gn_net_failure(net, &fault))
+	while (plan.fault != SILENT && sum(cell) < ADDS / 2 && !gn_net_failure(net, &fault, NULL))
 		simt_relax();
 	n.timeout_ns = 1000000000000; /* the wait ends because the network has failed */
-	if (gn_net_failure(net, &fault))
+	if (gn_net_failure(net, &fault, NULL))
 		o->await_rc[n.node] = gn_net_wait_until_ge_u64(&n, cell, ~0ull);
 }
 
@@ -134,15 +134,17 @@ static int node_main(struct gn_net *net, void *argument)
 {
 	struct outcome *o = (struct outcome *)argument;
 	const uint32_t node = gn_net_node(net);
-	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64);
+	uint64_t *cell = (uint64_t *)gn_net_alloc(net, 64, NULL);
 	struct gn_net_fault fault;
+	struct gn_error error = {0, ""};
 
 	simt_add_acq_rel_dev_u32(&o->have_begun, 1);
 	wait_for(&o->have_begun, 3);
 	if (node) {
 		hear(net, cell, o);
 		simt_add_acq_rel_dev_u32(&o->have_heard, 1);
-		strcpy(o->text[node], gn_net_message(net));
+		gn_net_failure(net, &fault, &error);
+		strcpy(o->text[node], error.text);
 		if (plan.stops && o->await_rc[node])
 			return o->await_rc[node];
 	} else {
@@ -151,11 +153,11 @@ static int node_main(struct gn_net *net, void *argument)
 	}
 	wait_for(&o->has_waited, 1);
 	o->arrived[node] = sum(cell);
-	o->failure[node] = gn_net_failure(net, &fault);
+	o->failure[node] = gn_net_failure(net, &fault, &error);
 	o->ended[node] = (int)fault.ended;
 	if (!node)
 		o->peer = fault.peer;
-	strcpy(o->text[node], gn_net_message(net));
+	strcpy(o->text[node], error.text);
 	return plan.stops && !node ? o->quiet_rc : 0;
 }
 

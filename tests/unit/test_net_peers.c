@@ -80,7 +80,7 @@ static void heaps_of_this_host_are_changed_and_others_sent_to(void **state)
 	for (uint32_t k = 0; k < 4; k++) {
 		struct gn_net *net = node_with(k % 2 ? elsewhere : same_and_none, k / 2);
 		struct gn_net_view n = gn_net_device(net);
-		uint64_t *word = (uint64_t *)gn_net_alloc(net, 8);
+		uint64_t *word = (uint64_t *)gn_net_alloc(net, 8, &error);
 
 		assert_int_equal(gn__peers_map(net, &error), 0);
 		n = gn_net_device(net);

@@ -66,7 +66,7 @@ static void logs_take_turns_and_a_round_has_one_mark(void **state)
 	static const uint32_t first[] = {100, 3, 4, 101, 5, 102},
 	                      then[] = {100, 3, 4, 101, 5, 102, 106, 107, 8};
 	struct gn_net *net = node_of_three_logs();
-	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word);
+	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word, NULL);
 
 	(void)state;
 	assert_non_null(word);
@@ -91,7 +91,7 @@ static void what_handlers_send_has_an_order(void **state)
 {
 	static const uint32_t expected[] = {100, 1, 102, 103};
 	struct gn_net *net = node_of_three_logs();
-	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word);
+	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word, NULL);
 
 	(void)state;
 	send(net, 0, &word[0]);
@@ -109,7 +109,7 @@ static void what_handlers_send_has_an_order(void **state)
 static void who_found_no_room_comes_first(void **state)
 {
 	struct gn_net *net = node_of_three_logs();
-	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word);
+	uint64_t *word = (uint64_t *)gn_net_alloc(net, 16 * sizeof *word, NULL);
 	uint64_t left[LOGS];
 	uint32_t k = 0;
 

@@ -440,17 +440,18 @@ static int talk_node(struct gn_net *net, void *argument)
 	CHECK_EQUAL(net->sort != NULL, !t->host_sorts);
 	memset(&a, 0, sizeof a);
 	a.net = gn_net_device(net);
-	a.seen = (uint64_t *)gn_net_alloc(net, 8 * words);
-	a.asked = (uint64_t *)gn_net_alloc(net, 8 * words);
-	a.bytes = (char *)gn_net_alloc(net, words * BYTES);
-	a.sum = (uint64_t *)gn_net_alloc(net, 8);
-	a.wrong = (uint64_t *)gn_net_alloc(net, 8);
+	a.seen = (uint64_t *)gn_net_alloc(net, 8 * words, NULL);
+	a.asked = (uint64_t *)gn_net_alloc(net, 8 * words, NULL);
+	a.bytes = (char *)gn_net_alloc(net, words * BYTES, NULL);
+	a.sum = (uint64_t *)gn_net_alloc(net, 8, NULL);
+	a.wrong = (uint64_t *)gn_net_alloc(net, 8, NULL);
 	a.rounds = t->rounds;
 	a.asks = t->asks;
 	CHECK(a.seen && a.asked && a.bytes && a.sum && a.wrong);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
-	CHECK_EQUAL(simt_launch(gn_net_machine(net), t->waits ? t->waits : &talk_all_kernel, grid, &a), 0);
-	CHECK_EQUAL(simt_wait(gn_net_machine(net)), 0);
+	CHECK_EQUAL(simt_launch(gn_net_machine(net), t->waits ? t->waits : &talk_all_kernel, grid, &a, NULL),
+	            0);
+	CHECK_EQUAL(simt_wait(gn_net_machine(net), NULL), 0);
 	CHECK_EQUAL(gn_net_barrier(gn_net_host(net)), 0);
 	return check_talk(net, t, &a);
 }

@@ -86,7 +86,7 @@ static struct gn_options words(void)
 static int fill_array(struct gn_data *d, uint64_t count, struct simt_grid grid, uint32_t *threads,
                       struct gn_error *e)
 {
-	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_PINNED)};
+	struct fill_args a = {d->array, count, (uint32_t *)simt_alloc(d->machine, 4, SIMT_PINNED, e)};
 	int rc = gn_launch(d, &fill_kernel, grid, &a, e);
 
 	if (threads)
@@ -117,7 +117,7 @@ static void defaults(void **state)
 	(void)state;
 	assert_int_equal(gn_open(&d, "host:2M", &o, &e), 0);
 	assert_int_equal(gn_count(&d.array), (2 << 20) / 8);
-	assert_int_equal(gn_cache_describe(d.cache, &cache), 0);
+	assert_int_equal(gn_cache_describe(d.cache, &cache, &e), 0);
 	assert_int_equal((uint64_t)cache.frames * cache.page_bytes, 2 << 20);
 	assert_int_equal(fill_array(&d, 1000, resident, &threads, &e), 0);
 	simt_describe(d.machine, &info);
@@ -323,8 +323,8 @@ static void close_waits_and_tells(void **state)
 		assert_int_equal(gn_open(&d, "host:4M", &o, &e), 0);
 		a.array = d.array;
 		a.count = (4 << 20) / 8 + (mode < 2);
-		a.threads = (uint32_t *)simt_alloc(first.machine, 4, SIMT_PINNED);
-		assert_int_equal(simt_launch(d.machine, &fill_kernel, grid, &a), 0);
+		a.threads = (uint32_t *)simt_alloc(first.machine, 4, SIMT_PINNED, &e);
+		assert_int_equal(simt_launch(d.machine, &fill_kernel, grid, &a, &e), 0);
 		if (mode < 2) {
 			assert_int_equal(gn_close(&d, &e), -GN_ERANGE);
 			assert_int_equal(gn_close(&d, &e), 0);

@@ -167,7 +167,7 @@ static void few_pages_are_shared_by_few_warps(void **state)
 	pages = (2 * g.edges * 4 + 3 * g.vertices * 8) / PAGE;
 	far_must(gn_pagerank(f.machine, &f.arrays, &o, rank, &result, NULL, &far_error));
 	expect_reference(&g, &o, &result, rank);
-	gn_cache_describe(f.cache, &cache);
+	gn_cache_describe(f.cache, &cache, NULL);
 	assert_in_range(cache.statistics.fetched, pages, 5 * pages);
 	close_far(&f);
 	free(rank);

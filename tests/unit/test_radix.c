@@ -63,7 +63,7 @@ static const uint64_t guard = 0xa5a5a5a5a5a5a5a5ull;
 /* Room for the keys between two guards, at an address that is aligned to a key alone. */
 static char *room_for(struct simt_machine *machine, uint64_t count, uint32_t key_bytes)
 {
-	char *memory = (char *)simt_alloc(machine, (count + 2) * key_bytes, SIMT_DEVICE);
+	char *memory = (char *)simt_alloc(machine, (count + 2) * key_bytes, SIMT_DEVICE, NULL);
 
 	assert_non_null(memory);
 	store(memory, 0, guard, key_bytes);

@@ -262,8 +262,8 @@ static void sweep_region(void)
 	s.from = from;
 	s.to = to;
 	s.failed = 0;
-	assert_int_equal(simt_launch(machine, &move_all_kernel, grid, &args), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &move_all_kernel, grid, &args, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	assert_int_equal(s.failed, 0);
 	assert_memory_equal(from, nic.region, REGION);
 	assert_memory_equal(from, to, REGION);

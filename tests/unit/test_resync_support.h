@@ -55,7 +55,7 @@ static inline void as_on_a_gpu(struct store_test *t)
 	r->is_cuda = 1;
 	r->window_log2 += (uint32_t)__builtin_ctz(info.warp_width);
 	r->health->window_log2 = (uint16_t)r->window_log2;
-	r->maps = (uint32_t *)simt_alloc(t->machine, bytes, SIMT_DEVICE);
+	r->maps = (uint32_t *)simt_alloc(t->machine, bytes, SIMT_DEVICE, &t->error);
 	assert_non_null(r->maps);
 	memset(r->maps, 0, bytes);
 	r->health->written = r->maps;

@@ -149,16 +149,16 @@ static inline struct lanes_outcome move_lanes(struct store_test *t, uint32_t pag
 
 	memset(&j, 0, sizeof j);
 	j.store = *gn_store_view_of(t->store);
-	j.buffer = (char *)simt_alloc(t->machine, 128 * (size_t)page_bytes, SIMT_DEVICE);
-	j.wrong = (uint32_t *)simt_alloc(t->machine, sizeof outcome, SIMT_DEVICE);
+	j.buffer = (char *)simt_alloc(t->machine, 128 * (size_t)page_bytes, SIMT_DEVICE, &t->error);
+	j.wrong = (uint32_t *)simt_alloc(t->machine, sizeof outcome, SIMT_DEVICE, &t->error);
 	j.page_bytes = page_bytes;
 	j.round = round;
 	j.writes = (uint32_t)writes;
 	assert_non_null(j.buffer);
 	assert_non_null(j.wrong);
-	assert_int_equal(simt_launch(t->machine, &lanes_pages_kernel, grid, &j), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
-	simt_move(t->machine, &outcome, j.wrong, sizeof outcome);
+	assert_int_equal(simt_launch(t->machine, &lanes_pages_kernel, grid, &j, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
+	simt_move(t->machine, &outcome, j.wrong, sizeof outcome, &t->error);
 	simt_free(t->machine, j.buffer);
 	simt_free(t->machine, j.wrong);
 	return outcome;
@@ -249,9 +249,9 @@ static inline void walk_open(struct walk_test *w, struct store_test *t, uint32_t
 	a.count = w->job.count;
 	if (gn_array_create(&w->job.array, t->machine, &a, &t->error))
 		fail_msg("%s", t->error.text);
-	w->job.model = (uint32_t *)simt_alloc(t->machine, w->job.count * 4, SIMT_PINNED);
-	w->job.unsure = (uint32_t *)simt_alloc(t->machine, w->job.count * 4, SIMT_PINNED);
-	w->job.wrong = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED);
+	w->job.model = (uint32_t *)simt_alloc(t->machine, w->job.count * 4, SIMT_PINNED, &t->error);
+	w->job.unsure = (uint32_t *)simt_alloc(t->machine, w->job.count * 4, SIMT_PINNED, &t->error);
+	w->job.wrong = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED, &t->error);
 	assert_non_null(w->job.model);
 	assert_non_null(w->job.unsure);
 	assert_non_null(w->job.wrong);
@@ -264,8 +264,8 @@ static inline void walk_run(struct walk_test *w, struct store_test *t, uint32_t 
 	w->job.seed = seed;
 	w->job.steps = steps;
 	w->job.wrong[0] = w->job.wrong[1] = 0;
-	assert_int_equal(simt_launch(t->machine, &walk_kernel, grid, &w->job), 0);
-	assert_int_equal(simt_wait(t->machine), 0);
+	assert_int_equal(simt_launch(t->machine, &walk_kernel, grid, &w->job, &t->error), 0);
+	assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	w->wrong = w->job.wrong[0];
 	w->failed = w->job.wrong[1];
 }

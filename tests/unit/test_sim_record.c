@@ -31,9 +31,9 @@ static void fixture_open(struct fixture *b, uint64_t seed)
 	b->file = tmpfile();
 	assert_non_null(b->file);
 	assert_int_equal(sim_record_open(&b->machine, b->file, seed, &b->e), 0);
-	b->a.in = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE);
-	b->a.other = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE);
-	b->a.out = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_PINNED);
+	b->a.in = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE, &b->e);
+	b->a.other = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_DEVICE, &b->e);
+	b->a.out = (uint32_t *)simt_alloc(b->machine, WORDS * 4, SIMT_PINNED, &b->e);
 	for (uint32_t k = 0; k < WORDS; k++) {
 		b->a.in[k] = k;
 		b->a.other[k] = 7 * k;
@@ -46,8 +46,8 @@ static void fixture_launch(struct fixture *b, const struct simt_kernel *kernel, 
 {
 	const struct simt_grid grid = {blocks, threads, 0};
 
-	if (simt_launch(b->machine, kernel, grid, &b->a) || simt_wait(b->machine))
-		fail_msg("%s", simt_message(b->machine));
+	if (simt_launch(b->machine, kernel, grid, &b->a, &b->e) || simt_wait(b->machine, &b->e))
+		fail_msg("%s", b->e.text);
 }
 
 /* The recording is over; the first launch of it. */
@@ -334,8 +334,8 @@ static void test_refused(void **state)
 	(void)state;
 	fixture_open(&b, 1);
 	assert_int_equal(simt_stream_create(&stream, b.machine, &b.e), -GN_ENOTSUP);
-	assert_int_equal(simt_launch(b.machine, &observed_rows_kernel, wide, &b.a), -GN_EFBIG);
-	assert_non_null(strstr(simt_message(b.machine), "512"));
+	assert_int_equal(simt_launch(b.machine, &observed_rows_kernel, wide, &b.a, &b.e), -GN_EFBIG);
+	assert_non_null(strstr(b.e.text, "512"));
 	/* what failed is missing: there is no stream */
 	assert_int_equal(sim_record_end(b.machine, &b.e), -GN_EFBIG);
 	assert_int_equal(sim_stream_open(&b.stream, fileno(b.file), "test", &b.e), -GN_EBADMSG);

@@ -31,14 +31,15 @@ SIMT_KERNEL(reduce, struct reduction)
 
 static void check_reduction(struct simt_machine *machine, uint32_t blocks, uint32_t threads, uint32_t leave)
 {
-	uint64_t *sum = (uint64_t *)simt_alloc(machine, blocks * sizeof *sum, SIMT_PINNED);
+	uint64_t *sum = (uint64_t *)simt_alloc(machine, blocks * sizeof *sum, SIMT_PINNED, NULL);
 	struct reduction a = {sum, leave};
 	struct simt_grid grid = {blocks, threads, threads * 8};
 	uint64_t n = leave < threads ? leave : threads;
+	struct gn_error error;
 
-	assert_int_equal(simt_launch(machine, &reduce_kernel, grid, &a), 0);
-	if (simt_wait(machine))
-		fail_msg("%s", simt_message(machine));
+	assert_int_equal(simt_launch(machine, &reduce_kernel, grid, &a, &error), 0);
+	if (simt_wait(machine, &error))
+		fail_msg("%s", error.text);
 	for (uint64_t b = 0; b < blocks; b++)
 		assert_int_equal(sum[b], b * threads * n + n * (n - 1) / 2);
 	simt_free(machine, sum);
@@ -88,8 +89,8 @@ static void ended_threads_do_not_count(void **state)
 	struct simt_grid grid = {3, 50, 0};
 
 	(void)state;
-	assert_int_equal(simt_launch(machine, &leave_late_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &leave_late_kernel, grid, &a, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	assert_int_equal(passed, 3 * 49);
 	simt_close(machine);
 }
@@ -127,12 +128,12 @@ static void blocks_hand_values_over(void **state)
 	(void)state;
 	for (unsigned workers = 1; workers <= 3; workers++) {
 		struct simt_machine *machine = open_cpu(workers, 1);
-		uint32_t *word = (uint32_t *)simt_alloc(machine, 1 << 20, SIMT_PINNED), sum = 0;
+		uint32_t *word = (uint32_t *)simt_alloc(machine, 1 << 20, SIMT_PINNED, NULL), sum = 0;
 		struct channel a = {word, &sum, 100};
 		struct simt_grid grid = {200, 1, 0};
 
-		assert_int_equal(simt_launch(machine, &hand_over_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &hand_over_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		assert_int_equal(sum, 100 * 5050);
 		simt_free(machine, word);
 		simt_close(machine);
@@ -180,14 +181,14 @@ static void host_threads_answer(void **state)
 	(void)state;
 	for (unsigned schedule = 0; schedule < 2; schedule++) {
 		struct simt_machine *machine = open_scheduled(2, 1, schedule ? SIMT_RANDOM : SIMT_FAIR, 3);
-		uint32_t *memory = (uint32_t *)simt_alloc(machine, 2 * ASKERS * 4, SIMT_PINNED);
+		uint32_t *memory = (uint32_t *)simt_alloc(machine, 2 * ASKERS * 4, SIMT_PINNED, NULL);
 		struct desk a = {memory, memory + ASKERS};
 		struct simt_grid grid = {ASKERS / 20, 20, 0};
 		pthread_t controller;
 
 		assert_int_equal(pthread_create(&controller, NULL, answer, &a), 0);
-		assert_int_equal(simt_launch(machine, &ask_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &ask_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		pthread_join(controller, NULL);
 		simt_free(machine, memory);
 		simt_close(machine);
@@ -217,15 +218,15 @@ static void copies_arrive(void **state)
 	(void)state;
 	for (unsigned width = 1; width <= 32; width *= 32) {
 		struct simt_machine *machine = open_cpu(2, width);
-		unsigned char *from = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_PINNED);
-		unsigned char *to = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_DEVICE);
+		unsigned char *from = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_PINNED, NULL);
+		unsigned char *to = (unsigned char *)simt_alloc(machine, 4 * 8192, SIMT_DEVICE, NULL);
 		struct copying a = {to, from};
 		struct simt_grid grid = {4, width, 0};
 
 		for (size_t k = 0; k < 4 * 8192; k++)
 			from[k] = (unsigned char)(k * 7 / 3 + 1);
-		assert_int_equal(simt_launch(machine, &copy_parts_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &copy_parts_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		for (size_t k = 0; k < 4 * 8192; k++)
 			assert_int_equal(to[k], k % 8192 < 4096 + 16 ? from[k] : 0);
 		simt_free(machine, from);

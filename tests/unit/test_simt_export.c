@@ -27,10 +27,10 @@ static int tear_down(void **state)
 
 static uint64_t *export_words(struct simt_exported *exported)
 {
-	uint64_t *word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED);
+	uint64_t *word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED, NULL);
 
 	assert_non_null(word);
-	assert_int_equal(simt_export(machine, word, exported), 0);
+	assert_int_equal(simt_export(machine, word, exported, NULL), 0);
 	return word;
 }
 
@@ -42,7 +42,7 @@ static int add_there(void)
 	void *memory = NULL;
 	uint64_t *word;
 	int rc = read(STDIN_FILENO, &exported, sizeof exported) != sizeof exported ||
-	         simt_import(m, &exported, &memory);
+	         simt_import(m, &exported, &memory, NULL);
 
 	word = (uint64_t *)memory;
 	for (uint32_t k = 0; !rc && k < WORDS; k++)
@@ -88,7 +88,7 @@ static void it_stays_until_all_have_given_it_back(void **state)
 
 	(void)state;
 	word[WORDS - 1] = 7;
-	assert_int_equal(simt_import(machine, &exported, &memory), 0);
+	assert_int_equal(simt_import(machine, &exported, &memory, NULL), 0);
 	again = (uint64_t *)memory;
 	assert_ptr_not_equal(again, word);
 	simt_free(machine, word);
@@ -100,22 +100,26 @@ static void only_what_was_exported_is_imported(void **state)
 {
 	struct simt_exported exported, other;
 	uint64_t *word = export_words(&exported);
-	void *own = simt_alloc(machine, 4096, SIMT_PINNED), *memory = own;
+	void *own = simt_alloc(machine, 4096, SIMT_PINNED, NULL), *memory = own;
+	struct gn_error error;
 
 	(void)state;
-	assert_int_equal(simt_export(machine, own, &other), -GN_ENOTSUP);
+	assert_int_equal(simt_export(machine, own, &other, &error), -GN_ENOTSUP);
+	assert_non_null(strstr(error.text, "cannot be shared"));
 	simt_free(machine, own);
 	for (uint32_t k = 0; k < 2; k++) { /* the file's number; its size */
 		other = exported;
 		other.handle[k]++;
-		assert_int_equal(simt_import(machine, &other, &memory), -GN_ENOTSUP);
+		assert_int_equal(simt_import(machine, &other, &memory, NULL), -GN_ENOTSUP);
 		assert_null(memory);
 	}
 	other = exported;
 	other.host[0] ^= 1;
-	assert_int_equal(simt_import(machine, &other, &memory), -GN_ENOTSUP);
+	assert_int_equal(simt_import(machine, &other, &memory, &error), -GN_ENOTSUP);
+	assert_non_null(strstr(error.text, "another host"));
 	simt_free(machine, word);
-	assert_int_equal(simt_import(machine, &exported, &memory), -GN_ENOTSUP); /* nobody has it any more */
+	assert_int_equal(simt_import(machine, &exported, &memory, NULL),
+	                 -GN_ENOTSUP); /* nobody has it any more */
 }
 
 /* No file can be made; there is memory all the same. */
@@ -130,11 +134,11 @@ static void memory_that_cannot_be_exported_is_memory(void **state)
 	none = limit;
 	none.rlim_cur = 0;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED);
+	word = (uint64_t *)simt_alloc(machine, WORDS * sizeof *word, SIMT_EXPORTED, NULL);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_non_null(word);
 	word[WORDS - 1] = 1;
-	assert_int_equal(simt_export(machine, word, &exported), -GN_ENOTSUP);
+	assert_int_equal(simt_export(machine, word, &exported, NULL), -GN_ENOTSUP);
 	simt_free(machine, word);
 }
 

@@ -28,13 +28,13 @@ static void check_identity(struct simt_machine *machine, uint32_t width, uint32_
                            uint32_t block_threads)
 {
 	size_t threads = (size_t)blocks * block_threads;
-	uint32_t *visits = (uint32_t *)simt_alloc(machine, (threads + 1) * sizeof *visits, SIMT_PINNED);
+	uint32_t *visits = (uint32_t *)simt_alloc(machine, (threads + 1) * sizeof *visits, SIMT_PINNED, NULL);
 	struct identity a = {visits, visits + threads, blocks, block_threads, width};
 	struct simt_grid grid = {blocks, block_threads, 0};
 
 	assert_non_null(visits);
-	assert_int_equal(simt_launch(machine, &identify_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &identify_kernel, grid, &a, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	for (size_t k = 0; k < threads; k++)
 		assert_int_equal(visits[k], 1);
 	assert_int_equal(*a.wrong, 0);
@@ -88,11 +88,11 @@ static void check_chain(unsigned workers, unsigned width, uint32_t block_threads
 	if (!grid.blocks)
 		grid.blocks = 1; /* one block runs, however large */
 	a.done = (uint32_t *)simt_alloc(machine, (size_t)grid.blocks * block_threads * sizeof *a.done,
-	                                SIMT_DEVICE);
+	                                SIMT_DEVICE, NULL);
 	for (int again = 0; again < 2; again++) {
 		memset(a.done, 0, (size_t)grid.blocks * block_threads * sizeof *a.done);
-		assert_int_equal(simt_launch(machine, &follow_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &follow_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		for (size_t k = 0; k < (size_t)grid.blocks * block_threads; k++)
 			assert_int_equal(a.done[k], 1);
 	}
@@ -127,16 +127,16 @@ static void launches_run_in_order(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 1);
 	struct simt_grid grid = {4, 8, 0};
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED, NULL);
 	uint32_t copy[32 * 10];
 
 	(void)state;
 	for (uint32_t k = 0; k < 10; k++) {
 		struct order a = {memory + 1, memory, k};
 
-		assert_int_equal(simt_launch(machine, &note_kernel, grid, &a), 0);
+		assert_int_equal(simt_launch(machine, &note_kernel, grid, &a, NULL), 0);
 	}
-	assert_int_equal(simt_move(machine, copy, memory + 1, sizeof copy), 0);
+	assert_int_equal(simt_move(machine, copy, memory + 1, sizeof copy, NULL), 0);
 	for (uint32_t k = 0; k < 32 * 10; k++)
 		assert_int_equal(copy[k], k / 32);
 	simt_free(machine, memory);
@@ -167,11 +167,53 @@ static void bad_requests_are_refused(void **state)
 	}
 	machine = open_cpu(1, 1);
 	for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
-		assert_int_equal(simt_launch(machine, &note_kernel, grids[k], &a), -GN_EINVAL);
-		assert_non_null(strstr(simt_message(machine), "note"));
+		struct gn_error error;
+
+		assert_int_equal(simt_launch(machine, &note_kernel, grids[k], &a, &error), -GN_EINVAL);
+		assert_non_null(strstr(error.text, "note"));
 	}
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	simt_close(machine);
+}
+
+static void what_cannot_be_allocated_is_told(void **state)
+{
+	const size_t wants[] = {SIZE_MAX, SIZE_MAX / 4};
+	struct simt_machine *machine = open_cpu(1, 1);
+	struct gn_error error;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof wants / sizeof *wants; k++) {
+		char number[24];
+
+		snprintf(number, sizeof number, "%zu", wants[k]);
+		error.code = 0;
+		assert_null(simt_alloc(machine, wants[k], SIMT_DEVICE, &error));
+		assert_int_equal(error.code, -GN_ENOMEM);
+		assert_non_null(strstr(error.text, number));
+		assert_null(simt_alloc(machine, wants[k], SIMT_DEVICE, NULL));
+	}
+	simt_close(machine);
+}
+
+/* Words before a message; one that is too long is cut. */
+static void a_message_gets_words_in_front(void **state)
+{
+	struct gn_error error;
+	char words[2 * sizeof error.text];
+
+	(void)state;
+	memset(words, 'w', sizeof words - 1);
+	words[sizeof words - 1] = '\0';
+	gn_error_set(&error, -GN_EIO, "the drive failed");
+	assert_int_equal(gn_error_prefix(&error, 0, "not now"), 0);
+	assert_string_equal(error.text, "the drive failed");
+	assert_int_equal(gn_error_prefix(&error, -GN_ENOSPC, "store %d", 3), -GN_ENOSPC);
+	assert_int_equal(error.code, -GN_ENOSPC);
+	assert_string_equal(error.text, "store 3: the drive failed");
+	assert_int_equal(gn_error_prefix(&error, -GN_EIO, "%s", words), -GN_EIO);
+	assert_int_equal(strlen(error.text), sizeof error.text - 1);
+	assert_int_equal(gn_error_prefix(NULL, -GN_EIO, "nobody listens"), -GN_EIO);
 }
 
 static void memory_is_zeroed_and_aligned(void **state)
@@ -181,7 +223,7 @@ static void memory_is_zeroed_and_aligned(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-		unsigned char *memory = (unsigned char *)simt_alloc(machine, sizes[k], SIMT_DEVICE);
+		unsigned char *memory = (unsigned char *)simt_alloc(machine, sizes[k], SIMT_DEVICE, NULL);
 
 		assert_non_null(memory);
 		assert_int_equal((uintptr_t)memory % 4096, 0);
@@ -190,16 +232,20 @@ static void memory_is_zeroed_and_aligned(void **state)
 		memset(memory, 0xff, sizes[k]);
 		simt_free(machine, memory);
 	}
-	assert_null(simt_alloc(machine, SIZE_MAX - 10, SIMT_DEVICE));
-	assert_null(simt_alloc(machine, (size_t)1 << 60, SIMT_PINNED));
+	assert_null(simt_alloc(machine, SIZE_MAX - 10, SIMT_DEVICE, NULL));
+	assert_null(simt_alloc(machine, (size_t)1 << 60, SIMT_PINNED, NULL));
 	simt_close(machine);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_thread_runs_once),        cmocka_unit_test(threads_wait_across_blocks),
-	    cmocka_unit_test(launches_run_in_order),        cmocka_unit_test(bad_requests_are_refused),
+	    cmocka_unit_test(each_thread_runs_once),
+	    cmocka_unit_test(threads_wait_across_blocks),
+	    cmocka_unit_test(launches_run_in_order),
+	    cmocka_unit_test(bad_requests_are_refused),
+	    cmocka_unit_test(what_cannot_be_allocated_is_told),
+	    cmocka_unit_test(a_message_gets_words_in_front),
 	    cmocka_unit_test(memory_is_zeroed_and_aligned),
 	};
 

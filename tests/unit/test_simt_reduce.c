@@ -115,8 +115,8 @@ static void reductions_come_to_what_one_by_one_gives(void **state)
 
 		for (uint32_t k = 0; k < sizeof element / sizeof *element; k++)
 			element[k] = first_value(k / ELEMENTS % (GN_XOR + 1));
-		assert_int_equal(simt_launch(machine, &reduce_all_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &reduce_all_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		assert_int_equal(refused, 0);
 		check(element);
 		simt_close(machine);
@@ -163,8 +163,8 @@ static void doubles_are_added(void **state)
 		const struct real_args a = {sum};
 		struct simt_machine *machine = open_cpu(threads, 8);
 
-		assert_int_equal(simt_launch(machine, &add_reals_kernel, grid, &a), 0);
-		assert_int_equal(simt_wait(machine), 0);
+		assert_int_equal(simt_launch(machine, &add_reals_kernel, grid, &a, NULL), 0);
+		assert_int_equal(simt_wait(machine, NULL), 0);
 		for (uint32_t k = 0; k < ELEMENTS; k++)
 			if (sum[k] != real_sum(k))
 				fail_msg("element %u: %g, not %g", k, sum[k], real_sum(k));

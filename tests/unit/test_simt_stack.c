@@ -61,9 +61,9 @@ static void run_deep(uint32_t bytes)
 
 	if (simt_open(&machine, &config, &error))
 		_exit(2);
-	args.sum = (uint32_t *)simt_alloc(machine, sizeof *args.sum, SIMT_DEVICE);
-	simt_launch(machine, &deep_kernel, grid, &args);
-	simt_wait(machine);
+	args.sum = (uint32_t *)simt_alloc(machine, sizeof *args.sum, SIMT_DEVICE, &error);
+	simt_launch(machine, &deep_kernel, grid, &args, &error);
+	simt_wait(machine, &error);
 	simt_free(machine, args.sum);
 	simt_close(machine);
 }

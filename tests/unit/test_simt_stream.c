@@ -45,25 +45,25 @@ static void a_stream_waits_for_itself_only(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 1);
 	struct simt_stream *standing = new_stream(machine), *going = new_stream(machine);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED), seen = 0;
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED, NULL), seen = 0;
 	struct gate gate = {memory, memory + 1};
 	struct count count = {memory + 2};
 	struct simt_grid one = {1, 1, 0}, many = {10, 10, 0};
 
 	(void)state;
-	assert_int_equal(simt_launch_on(standing, &stand_at_gate_kernel, one, &gate), 0);
+	assert_int_equal(simt_launch_on(standing, &stand_at_gate_kernel, one, &gate, NULL), 0);
 	while (!simt_load_acquire_sys_u32(gate.entered))
 		simt_relax();
-	assert_int_equal(simt_launch_on(going, &count_thread_kernel, many, &count), 0);
-	assert_int_equal(simt_stream_wait(going), 0);
-	assert_int_equal(simt_launch_on(going, &count_thread_kernel, many, &count), 0);
-	assert_int_equal(simt_stream_move(going, &seen, count.count, sizeof seen), 0);
+	assert_int_equal(simt_launch_on(going, &count_thread_kernel, many, &count, NULL), 0);
+	assert_int_equal(simt_stream_wait(going, NULL), 0);
+	assert_int_equal(simt_launch_on(going, &count_thread_kernel, many, &count, NULL), 0);
+	assert_int_equal(simt_stream_move(going, &seen, count.count, sizeof seen, NULL), 0);
 	assert_int_equal(seen, 200);
-	assert_int_equal(simt_launch(machine, &count_thread_kernel, many, &count), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &count_thread_kernel, many, &count, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	assert_int_equal(*count.count, 300);
 	simt_store_release_sys_u32(gate.open, 1);
-	assert_int_equal(simt_stream_wait(standing), 0);
+	assert_int_equal(simt_stream_wait(standing, NULL), 0);
 	simt_stream_destroy(standing);
 	simt_stream_destroy(going);
 	simt_free(machine, memory);
@@ -100,16 +100,16 @@ static void *use_stream(void *argument)
 
 	u->order.threads = 7 * 16;
 	for (u->order.launch = 0; u->order.launch < LAUNCHES && !u->rc; u->order.launch++)
-		u->rc = simt_launch_on(u->stream, &follow_in_order_kernel, grid, &u->order);
+		u->rc = simt_launch_on(u->stream, &follow_in_order_kernel, grid, &u->order, NULL);
 	if (!u->rc)
-		u->rc = simt_stream_wait(u->stream);
+		u->rc = simt_stream_wait(u->stream, NULL);
 	return NULL;
 }
 
 static void check_users(unsigned workers, unsigned width)
 {
 	struct simt_machine *machine = open_cpu(workers, width);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED, NULL);
 	struct user user[STREAMS];
 	pthread_t thread[STREAMS];
 
@@ -160,24 +160,30 @@ static void a_failure_is_its_streams(void **state)
 {
 	struct simt_machine *machine = open_cpu(2, 2);
 	struct simt_stream *bad = new_stream(machine), *good = new_stream(machine);
-	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED);
+	uint32_t *memory = (uint32_t *)simt_alloc(machine, 4096, SIMT_PINNED, NULL);
 	struct count count = {memory};
 	struct nothing nothing = {0};
 	struct simt_grid grid = {1, 2, 0}, none = {0, 1, 0};
+	struct gn_error error = {0, ""};
 
 	(void)state;
-	assert_int_equal(simt_launch_on(bad, &wait_for_the_dead_kernel, grid, &nothing), 0);
-	assert_int_equal(simt_launch_on(good, &count_thread_kernel, grid, &count), 0);
-	assert_int_equal(simt_stream_wait(good), 0);
-	assert_string_equal(simt_stream_message(good), "");
-	assert_int_equal(simt_wait(machine), 0);
-	assert_int_equal(simt_stream_wait(bad), -GN_EDEADLK);
-	assert_non_null(strstr(simt_stream_message(bad), "wait_for_the_dead"));
-	assert_int_equal(simt_launch_on(bad, &count_thread_kernel, none, &count), -GN_EINVAL);
-	assert_int_equal(simt_launch_on(bad, &count_thread_kernel, grid, &count), 0); /* it goes on */
-	assert_int_equal(simt_stream_wait(bad), 0);
+	assert_int_equal(simt_launch_on(bad, &wait_for_the_dead_kernel, grid, &nothing, NULL), 0);
+	assert_int_equal(simt_launch_on(good, &count_thread_kernel, grid, &count, NULL), 0);
+	assert_int_equal(simt_stream_wait(good, &error), 0);
+	assert_int_equal(simt_wait(machine, &error), 0);
+	assert_string_equal(error.text, ""); /* of another stream */
+	assert_int_equal(simt_stream_wait(bad, &error), -GN_EDEADLK);
+	assert_non_null(strstr(error.text, "wait_for_the_dead"));
+	assert_int_equal(simt_launch_on(bad, &wait_for_the_dead_kernel, grid, &nothing, NULL), 0);
+	error.text[0] = '\0';
+	assert_int_equal(simt_stream_move(bad, memory + 8, memory, 4, &error), -GN_EIO);
+	assert_int_equal(error.code, -GN_EIO);
+	assert_non_null(strstr(error.text, "wait_for_the_dead")); /* a move does not take the failure away */
+	assert_int_equal(simt_stream_wait(bad, NULL), -GN_EDEADLK);
+	assert_int_equal(simt_launch_on(bad, &count_thread_kernel, none, &count, NULL), -GN_EINVAL);
+	assert_int_equal(simt_launch_on(bad, &count_thread_kernel, grid, &count, NULL), 0); /* it goes on */
+	assert_int_equal(simt_stream_wait(bad, NULL), 0);
 	assert_int_equal(*count.count, 4);
-	assert_string_equal(simt_message(machine), "");
 	simt_stream_destroy(bad);
 	simt_stream_destroy(good);
 	simt_free(machine, memory);
@@ -196,7 +202,7 @@ static void foreign_streams_are_cudas(void **state)
 	assert_non_null(strstr(error.text, "simt_stream_create"));
 	stream = new_stream(machine);
 	assert_null(simt_stream_handle(stream));
-	assert_int_equal(simt_prepare(machine, &count_thread_kernel), 0);
+	assert_int_equal(simt_prepare(machine, &count_thread_kernel, &error), 0);
 	assert_int_equal(simt_reserve_stack(machine, 1 << 20, &error), 0);
 	simt_stream_destroy(stream);
 	simt_stream_destroy(NULL);

@@ -90,13 +90,14 @@ SIMT_KERNEL(collect, struct rounds)
 static void run_collect(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads,
                         uint32_t rounds)
 {
-	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED);
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED, NULL);
 	struct rounds a = {wrong, rounds};
 	struct simt_grid grid = {blocks, block_threads, 0};
+	struct gn_error error;
 
-	assert_int_equal(simt_launch(machine, &collect_kernel, grid, &a), 0);
-	if (simt_wait(machine))
-		fail_msg("%s", simt_message(machine));
+	assert_int_equal(simt_launch(machine, &collect_kernel, grid, &a, &error), 0);
+	if (simt_wait(machine, &error))
+		fail_msg("%s", error.text);
 	assert_int_equal(*wrong, 0);
 	simt_free(machine, wrong);
 }
@@ -169,13 +170,14 @@ SIMT_KERNEL(diverge, struct rounds)
 
 static void run_diverge(struct simt_machine *machine, uint32_t blocks, uint32_t block_threads)
 {
-	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED);
+	uint32_t *wrong = (uint32_t *)simt_alloc(machine, sizeof *wrong, SIMT_PINNED, NULL);
 	struct rounds a = {wrong, 50};
 	struct simt_grid grid = {blocks, block_threads, 0};
+	struct gn_error error;
 
-	assert_int_equal(simt_launch(machine, &diverge_kernel, grid, &a), 0);
-	if (simt_wait(machine))
-		fail_msg("%s", simt_message(machine));
+	assert_int_equal(simt_launch(machine, &diverge_kernel, grid, &a, &error), 0);
+	if (simt_wait(machine, &error))
+		fail_msg("%s", error.text);
 	assert_int_equal(*wrong, 0);
 	simt_free(machine, wrong);
 }
@@ -222,8 +224,8 @@ static void lanes_converge_behind_a_branch(void **state)
 	struct simt_grid grid = {1, 8, 0};
 
 	(void)state;
-	assert_int_equal(simt_launch(machine, &converge_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &converge_kernel, grid, &a, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	for (uint32_t k = 0; k < 8; k++) {
 		assert_int_equal(masks[0][k], 0xff);
 		assert_true(masks[2][k] >> k & 1);
@@ -311,16 +313,17 @@ static void runs_of_many_lanes_are_copied(void **state)
 	(void)state;
 	for (unsigned w = 0; w < sizeof widths / sizeof *widths; w++) {
 		struct simt_machine *machine = open_cpu(2, widths[w]);
-		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_PINNED);
+		char *room = (char *)simt_alloc(machine, (WARPS + 1) * ROOM, SIMT_PINNED, NULL);
 		uint32_t wrong = 0;
 		struct copy_args a = {room, room + WARPS * ROOM, 12, &wrong};
 		struct simt_grid grid = {WARPS, widths[w], 0};
+		struct gn_error error;
 
 		for (uint32_t k = 0; k < ROOM; k++)
 			room[WARPS * ROOM + k] = (char)(k * 31 + k / 251);
-		assert_int_equal(simt_launch(machine, &copy_each_kernel, grid, &a), 0);
-		if (simt_wait(machine))
-			fail_msg("%s", simt_message(machine));
+		assert_int_equal(simt_launch(machine, &copy_each_kernel, grid, &a, &error), 0);
+		if (simt_wait(machine, &error))
+			fail_msg("%s", error.text);
 		assert_int_equal(wrong, 0);
 		simt_free(machine, room);
 		simt_close(machine);
@@ -353,8 +356,8 @@ static void meetings_leave_others_their_turn(void **state)
 	struct simt_grid grid = {2, 8, 0};
 
 	(void)state;
-	assert_int_equal(simt_launch(machine, &meet_until_told_kernel, grid, &a), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &meet_until_told_kernel, grid, &a, NULL), 0);
+	assert_int_equal(simt_wait(machine, NULL), 0);
 	simt_close(machine);
 }
 
@@ -421,14 +424,15 @@ static void broken_contracts_are_told(void **state)
 		for (uint32_t kind = 0; kind < sizeof words / sizeof *words; kind++) {
 			struct violation a = {kind}, harmless = {99};
 			struct simt_grid grid = {kind == 6 ? 100u : 1u, 8, 0};
+			struct gn_error error;
 
-			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &a), 0);
-			assert_int_equal(simt_wait(machine), -GN_EDEADLK);
-			assert_non_null(strstr(simt_message(machine), "violate"));
-			if (!strstr(simt_message(machine), words[kind]))
-				fail_msg("%u: %s", kind, simt_message(machine));
-			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &harmless), 0);
-			assert_int_equal(simt_wait(machine), 0);
+			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &a, NULL), 0);
+			assert_int_equal(simt_wait(machine, &error), -GN_EDEADLK);
+			assert_non_null(strstr(error.text, "violate"));
+			if (!strstr(error.text, words[kind]))
+				fail_msg("%u: %s", kind, error.text);
+			assert_int_equal(simt_launch(machine, &violate_kernel, grid, &harmless, NULL), 0);
+			assert_int_equal(simt_wait(machine, NULL), 0);
 			run_collect(machine, 2, 32, 3);
 		}
 		simt_close(machine);

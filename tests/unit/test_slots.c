@@ -354,7 +354,8 @@ static void numbers_of_batches_come_round(void **state)
 		t->options.policy = GN_SLOTS_LRU;
 		open_slots(t);
 		ask_range(t, 0, 3); /* old when the number jumps */
-		assert_int_equal(simt_move(t->base.machine, &t->slots->view.shared->now, &starts[k], 4), 0);
+		assert_int_equal(simt_move(t->base.machine, &t->slots->view.shared->now, &starts[k], 4, NULL),
+		                 0);
 		ask_one(t, 50);
 		for (int64_t key = 60; key < 80; key++) {
 			ask_one(t, 50);

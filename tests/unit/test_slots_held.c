@@ -10,7 +10,8 @@
 static void pinned_slots_stay(void **state)
 {
 	struct slots_test *t = (struct slots_test *)*state;
-	int32_t *pinned = (int32_t *)simt_alloc(t->base.machine, 8 * sizeof *pinned, SIMT_PINNED);
+	int32_t *pinned =
+	    (int32_t *)simt_alloc(t->base.machine, 8 * sizeof *pinned, SIMT_PINNED, &t->base.error);
 
 	open_plain(t, 64, 1000, 10);
 	t->hints = GN_SLOTS_PIN;
@@ -89,7 +90,8 @@ static void pins_end_on_another_stream(void **state)
 	struct slots_test *t = (struct slots_test *)*state;
 	struct simt_stream *moves, *uses;
 	struct gn_slots_batch batch;
-	int32_t *pinned = (int32_t *)simt_alloc(t->base.machine, 64 * sizeof *pinned, SIMT_PINNED);
+	int32_t *pinned =
+	    (int32_t *)simt_alloc(t->base.machine, 64 * sizeof *pinned, SIMT_PINNED, &t->base.error);
 
 	open_plain(t, 64, 4000, 24);
 	assert_int_equal(simt_stream_create(&moves, t->base.machine, &t->base.error), 0);
@@ -101,13 +103,14 @@ static void pins_end_on_another_stream(void **state)
 		batch = batch_of(t, 8);
 		assert_int_equal(gn_slots_resolve(t->slots, &batch, moves, &t->base.error), 0);
 		assert_int_equal(gn_slots_fill(t->slots, moves, &t->base.error), 0);
-		assert_int_equal(simt_stream_wait(moves), 0);
+		assert_int_equal(simt_stream_wait(moves, &t->base.error), 0);
 		check_batch(t, 8);
-		assert_int_equal(simt_stream_wait(uses), 0); /* the unpin of the round before */
+		assert_int_equal(simt_stream_wait(uses, &t->base.error),
+		                 0); /* the unpin of the round before */
 		memcpy(pinned, t->slot, 8 * sizeof *pinned);
 		assert_int_equal(gn_slots_unpin(t->slots, pinned, 8, uses, &t->base.error), 0);
 	}
-	assert_int_equal(simt_stream_wait(uses), 0);
+	assert_int_equal(simt_stream_wait(uses, &t->base.error), 0);
 	no_failure(t);
 	t->hints = 0;
 	ask_range(t, 0, 24);
@@ -131,7 +134,7 @@ static void change_batch(struct slots_test *t, uint32_t count)
 			word[n] = ~word_of((uint64_t)t->key[k] * words + n);
 		assert_int_equal(simt_move(t->base.machine,
 		                           (char *)t->info.slab + (uint64_t)t->slot[k] * t->info.item_bytes,
-		                           word, t->info.item_bytes),
+		                           word, t->info.item_bytes, &t->base.error),
 		                 0);
 	}
 	assert_int_equal(gn_slots_mark(t->slots, t->slot, count, NULL, &t->base.error), 0);
@@ -226,7 +229,8 @@ static void clear_forgets_everything(void **state)
 	assert_int_equal(gn_store_write_host(t->base.store, 64, &other, 8, &t->base.error), 0);
 	assert_int_equal(gn_slots_clear(t->slots, NULL, &t->base.error), 0);
 	ask_range(t, 1, 10);
-	assert_int_equal(simt_move(t->base.machine, &word, (char *)t->info.slab + 64 * t->slot[0], 8), 0);
+	assert_int_equal(
+	    simt_move(t->base.machine, &word, (char *)t->info.slab + 64 * t->slot[0], 8, &t->base.error), 0);
 	assert_int_equal(word, 42);
 	assert_int_equal(statistics_of(t).fetched, 20);
 	no_failure(t);
@@ -235,7 +239,7 @@ static void clear_forgets_everything(void **state)
 static void a_slab_of_the_callers(void **state)
 {
 	struct slots_test *t = (struct slots_test *)*state;
-	void *slab = simt_alloc(t->base.machine, 10 * 80, SIMT_DEVICE);
+	void *slab = simt_alloc(t->base.machine, 10 * 80, SIMT_DEVICE, NULL);
 
 	open_filled(t, "host", 80 * 50);
 	memset(&t->options, 0, sizeof t->options);

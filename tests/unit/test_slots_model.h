@@ -151,7 +151,7 @@ static inline void model_fails(struct slots_test *t, struct slots_model *m, int3
 {
 	int64_t key;
 
-	assert_int_equal(simt_move(t->base.machine, &key, &t->slots->view.key[slot], sizeof key), 0);
+	assert_int_equal(simt_move(t->base.machine, &key, &t->slots->view.key[slot], sizeof key, NULL), 0);
 	assert_true(key == -1 || (m->was_dirty[slot] && key == m->was[slot]));
 	if (key >= 0) {
 		m->kept++;
@@ -190,7 +190,7 @@ static inline void check_slab(struct slots_test *t, struct slots_model *m)
 	const uint64_t words = t->info.item_bytes / 8;
 
 	assert_int_equal(
-	    simt_move(t->base.machine, m->slab, t->info.slab, t->info.slots * t->info.item_bytes), 0);
+	    simt_move(t->base.machine, m->slab, t->info.slab, t->info.slots * t->info.item_bytes, NULL), 0);
 	for (uint32_t s = 0; s < t->info.slots; s++) {
 		const uint64_t *word = (const uint64_t *)(void *)(m->slab + s * t->info.item_bytes);
 
@@ -303,7 +303,7 @@ static inline void model_change(struct slots_test *t, struct slots_model *m, uin
 	for (uint64_t k = 0; k < t->info.item_bytes / 8; k++)
 		word[k] = model_word(t, m, m->key[s], k);
 	assert_int_equal(simt_move(t->base.machine, (char *)t->info.slab + s * t->info.item_bytes, word,
-	                           t->info.item_bytes),
+	                           t->info.item_bytes, NULL),
 	                 0);
 	m->dirty[s] = 1;
 }
@@ -329,7 +329,8 @@ static inline uint32_t model_flush(struct slots_test *t, struct slots_model *m)
 	if (gn_slots_flush(t->slots, NULL, &t->base.error))
 		fail_msg("%s", t->base.error.text);
 	wait_all(t);
-	assert_int_equal(simt_move(t->base.machine, pins, t->slots->view.pins, t->info.slots * sizeof *pins),
+	assert_int_equal(simt_move(t->base.machine, pins, t->slots->view.pins, t->info.slots * sizeof *pins,
+	                           &t->base.error),
 	                 0);
 	for (uint32_t s = 0; s < t->info.slots; s++) {
 		const int marked = (pins[s] & GN__DIRTY) != 0;

@@ -142,7 +142,9 @@ static void items_that_cannot_be_written(void **state)
 	t->options.slots = 4;
 	open_slots(t);
 	ask_range(t, 0, 4);
-	assert_int_equal(simt_move(t->base.machine, (char *)t->info.slab + 4096 * t->slot[2], &word, 8), 0);
+	assert_int_equal(
+	    simt_move(t->base.machine, (char *)t->info.slab + 4096 * t->slot[2], &word, 8, &t->base.error),
+	    0);
 	assert_int_equal(gn_slots_mark(t->slots, t->slot + 2, 1, NULL, &t->base.error), 0);
 	wait_all(t);
 	signal(SIGXFSZ, SIG_IGN);

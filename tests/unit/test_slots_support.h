@@ -46,9 +46,9 @@ static inline void open_batch(struct slots_test *t)
 {
 	struct simt_machine *m = t->base.machine;
 
-	t->key = (int64_t *)simt_alloc(m, MOST_KEYS * sizeof *t->key, SIMT_PINNED);
-	t->slot = (int32_t *)simt_alloc(m, MOST_KEYS * sizeof *t->slot, SIMT_PINNED);
-	t->missed = (uint8_t *)simt_alloc(m, MOST_KEYS, SIMT_PINNED);
+	t->key = (int64_t *)simt_alloc(m, MOST_KEYS * sizeof *t->key, SIMT_PINNED, NULL);
+	t->slot = (int32_t *)simt_alloc(m, MOST_KEYS * sizeof *t->slot, SIMT_PINNED, NULL);
+	t->missed = (uint8_t *)simt_alloc(m, MOST_KEYS, SIMT_PINNED, NULL);
 }
 
 static inline void close_batch(struct slots_test *t)
@@ -170,8 +170,8 @@ static inline struct gn_slots_batch batch_of(struct slots_test *t, uint32_t coun
 
 static inline void wait_all(struct slots_test *t)
 {
-	if (simt_wait(t->base.machine))
-		fail_msg("%s", simt_message(t->base.machine));
+	if (simt_wait(t->base.machine, &t->base.error))
+		fail_msg("%s", t->base.error.text);
 }
 
 static inline void resolve(struct slots_test *t, uint32_t count)
@@ -235,7 +235,8 @@ static inline void check_item(struct slots_test *t, int32_t slot, int64_t key)
 
 	assert_in_range(slot, 0, t->info.slots - 1);
 	assert_int_equal(
-	    simt_move(t->base.machine, t->item, (char *)t->info.slab + (uint64_t)slot * bytes, bytes), 0);
+	    simt_move(t->base.machine, t->item, (char *)t->info.slab + (uint64_t)slot * bytes, bytes, NULL),
+	    0);
 	for (uint64_t k = 0; k < bytes / 8; k++)
 		if (word[k] != word_of(first + k))
 			fail_msg("key %lld in slot %d: word %llu of %llu is not its item's", (long long)key,
@@ -248,7 +249,7 @@ static inline void *copy_of(struct slots_test *t, const void *from, size_t bytes
 	void *to = malloc(bytes);
 
 	assert_non_null(to);
-	assert_int_equal(simt_move(t->base.machine, to, from, bytes), 0);
+	assert_int_equal(simt_move(t->base.machine, to, from, bytes, NULL), 0);
 	return to;
 }
 

@@ -242,7 +242,7 @@ static void keys_move_twice(void **state)
 	must(gn_store_write_host(f.base.store, 0, keys, bytes, &error));
 	must(gn_sort_run(f.base.machine, &f.sort, &result, &error));
 	must(gn_cache_flush(f.base.cache, &error));
-	gn_cache_describe(f.base.cache, &info);
+	gn_cache_describe(f.base.cache, &info, NULL);
 	assert_in_range(info.statistics.fetched_bytes, 2 * bytes - w.frames * w.page_bytes,
 	                2 * bytes * 11 / 10);
 	assert_in_range(info.statistics.written_bytes, 2 * bytes, 2 * bytes * 11 / 10);

@@ -79,8 +79,8 @@ static void add(struct store_test *t, struct simt_machine *machine, struct gn_ar
 	const struct simt_grid grid = {8, 64, 0};
 	const struct add_args args = {*array, more, apart};
 
-	assert_int_equal(simt_launch(machine, &add_to_each_kernel, grid, &args), 0);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_launch(machine, &add_to_each_kernel, grid, &args, &t->error), 0);
+	assert_int_equal(simt_wait(machine, &t->error), 0);
 	assert_int_equal(gn_array_failure(array, &t->error), 0);
 }
 
@@ -133,8 +133,8 @@ static void gather(struct store_test *t, struct simt_machine *machine, uint32_t 
 {
 	struct gn_array array = array_on(t, machine);
 	struct gn_batch batch = {NULL, NULL, ROWS, elements, 0};
-	uint64_t *index = (uint64_t *)simt_alloc(machine, ROWS * sizeof *index, SIMT_PINNED);
-	uint32_t *rows = (uint32_t *)simt_alloc(machine, (size_t)ROWS * elements * 4, SIMT_PINNED);
+	uint64_t *index = (uint64_t *)simt_alloc(machine, ROWS * sizeof *index, SIMT_PINNED, &t->error);
+	uint32_t *rows = (uint32_t *)simt_alloc(machine, (size_t)ROWS * elements * 4, SIMT_PINNED, &t->error);
 	struct gn_gather *g;
 
 	for (uint64_t k = 0; k < ROWS; k++)
@@ -146,7 +146,7 @@ static void gather(struct store_test *t, struct simt_machine *machine, uint32_t 
 	for (int again = 0; again < 2; again++)
 		if (gn_gather_rows(g, &array, &batch, &t->error))
 			fail_msg("%s", t->error.text);
-	assert_int_equal(simt_wait(machine), 0);
+	assert_int_equal(simt_wait(machine, &t->error), 0);
 	assert_int_equal(gn_array_failure(&array, &t->error), -GN_ERANGE);
 	for (uint64_t k = 0; k < ROWS; k++)
 		for (uint32_t e = 0; e < elements; e++)
@@ -179,8 +179,8 @@ static void small_rows_are_gathered_on_a_stream(void **state)
 	enum { OFFSET = UNIT - 1000 };
 	struct store_test *t = (struct store_test *)*state;
 	struct gn_array_options options = {GN_DIRECT, NULL, NULL, OFFSET, BYTES - OFFSET, 1};
-	uint64_t *index = (uint64_t *)simt_alloc(t->machine, ROWS * sizeof *index, SIMT_PINNED);
-	uint8_t *rows = (uint8_t *)simt_alloc(t->machine, (size_t)ROWS * 3, SIMT_PINNED);
+	uint64_t *index = (uint64_t *)simt_alloc(t->machine, ROWS * sizeof *index, SIMT_PINNED, &t->error);
+	uint8_t *rows = (uint8_t *)simt_alloc(t->machine, (size_t)ROWS * 3, SIMT_PINNED, &t->error);
 	struct simt_stream *stream;
 	struct gn_array array;
 	struct gn_gather *g;
@@ -199,7 +199,7 @@ static void small_rows_are_gathered_on_a_stream(void **state)
 			index[k] = k < 2000 ? k : k * 2654435761u % (options.count / bytes);
 		if (gn_gather_rows_on(g, stream, &array, &batch, &t->error))
 			fail_msg("%s", t->error.text);
-		assert_int_equal(simt_stream_wait(stream), 0);
+		assert_int_equal(simt_stream_wait(stream, &t->error), 0);
 		for (uint64_t k = 0; k < (uint64_t)ROWS * bytes; k++)
 			if (rows[k] != byte_of(OFFSET + index[k / bytes] * bytes + k % bytes, 1))
 				fail_msg("rows of %u bytes, place %llu is wrong", bytes,

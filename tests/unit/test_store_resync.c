@@ -162,21 +162,21 @@ static void busy_begin(struct busy_test *b, struct store_test *t, uint32_t seed)
 	b->job.store = *gn_store_view_of(t->store);
 	b->job.pages = BYTES / PAGE;
 	b->job.seed = seed;
-	b->job.buffer = (char *)simt_alloc(t->machine, (size_t)2 * WRITERS * PAGE, SIMT_DEVICE);
-	b->job.round = (uint32_t *)simt_alloc(t->machine, BYTES / PAGE * 8, SIMT_PINNED);
-	b->job.stop = (uint32_t *)simt_alloc(t->machine, 4, SIMT_PINNED);
-	b->job.wrong = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED);
+	b->job.buffer = (char *)simt_alloc(t->machine, (size_t)2 * WRITERS * PAGE, SIMT_DEVICE, &t->error);
+	b->job.round = (uint32_t *)simt_alloc(t->machine, BYTES / PAGE * 8, SIMT_PINNED, &t->error);
+	b->job.stop = (uint32_t *)simt_alloc(t->machine, 4, SIMT_PINNED, &t->error);
+	b->job.wrong = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED, &t->error);
 	assert_non_null(b->job.buffer);
 	assert_non_null(b->job.round);
 	assert_non_null(b->job.stop);
 	assert_non_null(b->job.wrong);
-	assert_int_equal(simt_launch_on(b->stream, &busy_kernel, grid, &b->job), 0);
+	assert_int_equal(simt_launch_on(b->stream, &busy_kernel, grid, &b->job, &t->error), 0);
 }
 
 static void busy_end(struct busy_test *b, struct store_test *t)
 {
 	simt_store_release_sys_u32(b->job.stop, 1);
-	assert_int_equal(simt_stream_wait(b->stream), 0);
+	assert_int_equal(simt_stream_wait(b->stream, &t->error), 0);
 	assert_int_equal(b->job.wrong[0], 0);
 	assert_int_equal(b->job.wrong[1], 0);
 	for (uint64_t k = 0; k < b->job.pages; k++) {

@@ -288,7 +288,7 @@ struct held {
 static void held_end(struct held *h, struct store_test *t)
 {
 	simt_store_release_sys_u32(h->job.stop, 1);
-	assert_int_equal(simt_stream_wait(h->stream), 0);
+	assert_int_equal(simt_stream_wait(h->stream, &t->error), 0);
 	simt_stream_destroy(h->stream);
 	simt_free(t->machine, h->job.stop);
 }
@@ -302,12 +302,12 @@ static void held_begin(struct held *h, struct store_test *t)
 
 	simt_describe(t->machine, &info);
 	grid.blocks = info.resident_threads;
-	h->job.stop = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED);
+	h->job.stop = (uint32_t *)simt_alloc(t->machine, 8, SIMT_PINNED, &t->error);
 	assert_non_null(h->job.stop);
 	memset(h->job.stop, 0, 8);
 	h->job.started = h->job.stop + 1;
 	assert_int_equal(simt_stream_create(&h->stream, t->machine, &t->error), 0);
-	assert_int_equal(simt_launch_on(h->stream, &hold_kernel, grid, &h->job), 0);
+	assert_int_equal(simt_launch_on(h->stream, &hold_kernel, grid, &h->job, &t->error), 0);
 	while (simt_load_relaxed_sys_u32(h->job.started) < grid.blocks && simt_clock_ns() < deadline)
 		simt_relax();
 	if (simt_load_relaxed_sys_u32(h->job.started) == grid.blocks)

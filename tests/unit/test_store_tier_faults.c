@@ -172,10 +172,10 @@ static void a_flush_runs_beside_a_kernel_that_writes(void **state)
 	walk_open(&w, t, 512);
 	w.job.steps = 25;
 	for (w.job.seed = 1; w.job.seed <= 6; w.job.seed++) {
-		assert_int_equal(simt_launch(t->machine, &walk_kernel, grid, &w.job), 0);
+		assert_int_equal(simt_launch(t->machine, &walk_kernel, grid, &w.job, &t->error), 0);
 		for (int k = 0; k < 3; k++)
 			assert_int_equal(gn_store_flush(t->store, &t->error), 0);
-		assert_int_equal(simt_wait(t->machine), 0);
+		assert_int_equal(simt_wait(t->machine, &t->error), 0);
 	}
 	assert_int_equal(w.job.wrong[0] + w.job.wrong[1], 0);
 	assert_int_equal(gn_cache_flush(w.cache, &t->error), 0);

@@ -120,8 +120,8 @@ static void what_a_tile_does_not_hold_is_told(void **state)
 	const struct double_args args = {f->tiled.array[0], TILE_WORDS, 2};
 	const struct simt_grid grid = {1, 1, 0};
 
-	assert_int_equal(simt_launch(f->machine, &double_words_kernel, grid, &args), 0);
-	assert_int_equal(simt_wait(f->machine), 0);
+	assert_int_equal(simt_launch(f->machine, &double_words_kernel, grid, &args, NULL), 0);
+	assert_int_equal(simt_wait(f->machine, NULL), 0);
 	assert_int_equal(gn_tiled_failure(&f->tiled, &error), -GN_ERANGE);
 }
 

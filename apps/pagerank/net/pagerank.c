@@ -49,7 +49,8 @@ static int run(struct gn_net *net, struct pagerank_args *a, uint32_t iterations,
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	if (!rc)
-		rc = simt_move(gn_net_machine(net), ranks + a->graph.first, a->rank, 8ull * a->graph.count);
+		rc = simt_move(gn_net_machine(net), ranks + a->graph.first, a->rank, 8ull * a->graph.count,
+		               NULL);
 	for (uint32_t v = 0; v < a->graph.count; v++)
 		result->sum += ranks[a->graph.first + v];
 	result->moved = (double)totals[0] / (double)pagerank_one;
@@ -66,9 +67,9 @@ int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iter
 	memset(result, 0, sizeof *result);
 	a.net = gn_net_device(net);
 	rc = spread_graph_load(&a.graph, net, graph);
-	a.rank = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.come = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.totals = (uint64_t *)simt_alloc(gn_net_machine(net), 16, SIMT_DEVICE);
+	a.rank = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each, NULL);
+	a.come = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each, NULL);
+	a.totals = (uint64_t *)simt_alloc(gn_net_machine(net), 16, SIMT_DEVICE, NULL);
 	if (!rc && !(a.rank && a.come && a.totals))
 		rc = -GN_ENOMEM;
 	if (!rc)

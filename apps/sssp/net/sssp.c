@@ -43,11 +43,11 @@ static int begin(struct gn_net *net, struct sssp_args *a, uint32_t source)
 	for (uint32_t v = 0; v < count && length; v++)
 		length[v] = sssp_none;
 	if (length)
-		rc = simt_move(m, a->sent, length, 8ull * count);
+		rc = simt_move(m, a->sent, length, 8ull * count, NULL);
 	if (!rc && spread_owner(&a->graph.blocks, source) == a->net.node)
 		length[source - a->graph.first] = 0;
 	if (!rc)
-		rc = simt_move(m, a->length, length, 8ull * count);
+		rc = simt_move(m, a->length, length, 8ull * count, NULL);
 	free(length);
 	return rc;
 }
@@ -59,7 +59,7 @@ static int collect(struct gn_net *net, const struct sssp_args *a, uint64_t *leng
 	uint64_t sums[2] = {result->sends, 0};
 	int rc;
 
-	rc = simt_move(gn_net_machine(net), lengths + a->graph.first, a->length, 8ull * a->graph.count);
+	rc = simt_move(gn_net_machine(net), lengths + a->graph.first, a->length, 8ull * a->graph.count, NULL);
 	for (uint32_t v = a->graph.first; v < a->graph.first + a->graph.count; v++)
 		sums[1] += lengths[v] != sssp_none;
 	if (!rc)
@@ -97,9 +97,9 @@ int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, 
 	memset(result, 0, sizeof *result);
 	a.net = gn_net_device(net);
 	rc = spread_graph_load(&a.graph, net, graph);
-	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each);
-	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE);
+	a.length = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each, NULL);
+	a.sent = (uint64_t *)gn_net_alloc(net, 8ull * a.graph.blocks.each, NULL);
+	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE, NULL);
 	if (!rc && !(a.length && a.sent && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)

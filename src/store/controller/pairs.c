@@ -68,7 +68,7 @@ static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_options *option
                        struct gn_error *error)
 {
 	p->queue = (struct gn_nvmeq *)calloc(count, sizeof *p->queue);
-	p->device = (struct gn_nvmeq *)simt_alloc(p->machine, count * sizeof *p->queue, SIMT_DEVICE);
+	p->device = (struct gn_nvmeq *)simt_alloc(p->machine, count * sizeof *p->queue, SIMT_DEVICE, error);
 	if (!p->queue || !p->device)
 		return gn_error_set(error, -GN_ENOMEM, "store: out of memory for %u queue pairs", count);
 	for (; p->count < count; p->count++) {
@@ -77,9 +77,8 @@ static int make_queues(struct gn_pairs *p, const struct gn_nvmeq_options *option
 		if (rc)
 			return rc;
 	}
-	if (simt_move(p->machine, p->device, p->queue, count * sizeof *p->queue))
-		return gn_error_set(error, -GN_EIO, "store: the machine failed: %s",
-		                    simt_message(p->machine));
+	if (simt_move(p->machine, p->device, p->queue, count * sizeof *p->queue, error))
+		return gn_error_prefix(error, -GN_EIO, "store: the machine failed");
 	return 0;
 }
 

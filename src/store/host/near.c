@@ -10,7 +10,7 @@ static int allocate_device(struct gn_near *near, struct gn_error *error)
 {
 	struct simt_info info;
 
-	near->memory = (char *)simt_alloc(near->machine, near->bytes, SIMT_DEVICE);
+	near->memory = (char *)simt_alloc(near->machine, near->bytes, SIMT_DEVICE, error);
 	if (near->memory)
 		return 0;
 	simt_describe(near->machine, &info);
@@ -54,8 +54,8 @@ static int move(const struct gn_near *near, void *to, const void *from, size_t b
 		memcpy(to, from, bytes);
 		return 0;
 	}
-	rc = simt_move(near->machine, to, from, bytes);
-	return rc ? gn_error_set(error, rc, "store: device memory: %s", simt_message(near->machine)) : 0;
+	rc = simt_move(near->machine, to, from, bytes, error);
+	return gn_error_prefix(error, rc, "store: device memory");
 }
 
 int gn_near_read(const struct gn_near *near, uint64_t offset, void *to, size_t bytes, struct gn_error *error)

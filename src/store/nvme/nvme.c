@@ -73,15 +73,13 @@ static int publish(struct nvme_store *n, struct gn_error *error)
 	const uint32_t count = n->block.count + gn_block_host_queues(&n->block);
 	int rc = 0;
 
-	n->queues = (struct gn_nvmeq *)simt_alloc(machine, count * sizeof *n->queues, SIMT_DEVICE);
+	n->queues = (struct gn_nvmeq *)simt_alloc(machine, count * sizeof *n->queues, SIMT_DEVICE, error);
 	if (!n->queues)
 		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory for %u queue pairs",
 		                    n->device.drive.name, count);
 	for (uint32_t k = 0; k < count && !rc; k++)
-		rc = simt_move(machine, &n->queues[k], &n->block.pair[k].q, sizeof *n->queues);
-	return rc ? gn_error_set(error, -GN_EIO, "%s: the machine failed: %s", n->device.drive.name,
-	                         simt_message(machine))
-	          : 0;
+		rc = simt_move(machine, &n->queues[k], &n->block.pair[k].q, sizeof *n->queues, error);
+	return gn_error_prefix(error, rc, "%s: the machine failed", n->device.drive.name);
 }
 
 static void describe(struct nvme_store *n, const struct gn_store_settings *settings)

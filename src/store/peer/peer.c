@@ -101,12 +101,12 @@ static int move(struct peer_store *p, uint64_t offset, char *host, size_t bytes,
 		const size_t some = bytes < left ? bytes : (size_t)left;
 		char *there = p->spread.memory + offset;
 
-		rc = simt_move(p->base.machine, is_read ? host : there, is_read ? there : host, some);
+		rc = simt_move(p->base.machine, is_read ? host : there, is_read ? there : host, some, error);
 		host += some;
 		offset += some;
 		bytes -= some;
 	}
-	return rc ? gn_error_set(error, rc, "%s: %s", p->base.name, simt_message(p->base.machine)) : 0;
+	return gn_error_prefix(error, rc, "%s", p->base.name);
 }
 
 static int peer_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes, struct gn_error *error)

@@ -92,9 +92,9 @@ static int make_state(struct gn_direct_queue *q, struct gn_error *error)
 {
 	struct gn_direct *d = &q->view;
 
-	d->state = (struct gn_direct_state *)simt_alloc(q->machine, sizeof *d->state, SIMT_DEVICE);
-	d->place =
-	    (struct gn_direct_place *)simt_alloc(q->machine, sizeof *d->place << d->sq_log2, SIMT_DEVICE);
+	d->state = (struct gn_direct_state *)simt_alloc(q->machine, sizeof *d->state, SIMT_DEVICE, error);
+	d->place = (struct gn_direct_place *)simt_alloc(q->machine, sizeof *d->place << d->sq_log2,
+	                                                SIMT_DEVICE, error);
 	return d->state && d->place ? 0 : gn_error_set(error, -GN_ENOMEM, "rdma: out of device memory");
 }
 

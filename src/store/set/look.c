@@ -3,10 +3,9 @@
 #include <store/set/look.h>
 
 /* If the machine failed, nobody knows any more which members did. */
-static int machine_failed(const struct gn_replica *r, struct gn_error *error)
+static int machine_failed(struct gn_error *error)
 {
-	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                    simt_message(r->set.base.machine));
+	return gn_error_prefix(error, -GN_EIO, "replica: the machine failed");
 }
 
 int gn_replica_look_begin(const struct gn_replica *r, struct gn_replica_look *l, struct gn_error *error)
@@ -16,8 +15,8 @@ int gn_replica_look_begin(const struct gn_replica *r, struct gn_replica_look *l,
 	if (!r->is_cuda)
 		return 0;
 	l->view.health = &l->copy;
-	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy))
-		return machine_failed(r, error);
+	if (simt_move(r->set.base.machine, &l->copy, r->health, sizeof l->copy, error))
+		return machine_failed(error);
 	l->copy.written = r->log.written;
 	l->copy.missed = r->log.missed;
 	l->failed = l->copy.failed;
@@ -39,9 +38,9 @@ static int tell_device(const struct gn_replica *r, const struct gn_replica_look 
 	a->news.bad = l->round.bad;
 	a->news.ok = l->round.ok;
 	memcpy(a->news.why, l->copy.why, sizeof a->news.why);
-	if (simt_launch(r->set.base.machine, &gn_back_do_kernel, grid, &launch) ||
-	    simt_wait(r->set.base.machine))
-		return machine_failed(r, error);
+	if (simt_launch(r->set.base.machine, &gn_back_do_kernel, grid, &launch, error) ||
+	    simt_wait(r->set.base.machine, error))
+		return machine_failed(error);
 	return 0;
 }
 

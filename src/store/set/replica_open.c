@@ -225,7 +225,7 @@ static int check_sizes(struct gn_replica *r, uint64_t size, struct gn_error *err
 }
 
 /* Kernels of the cpu machine log in the file's own maps. A GPU has maps in its memory, which begin empty. */
-static int make_maps(struct gn_replica *r, struct gn_store_health *health)
+static int make_maps(struct gn_replica *r, struct gn_store_health *health, struct gn_error *error)
 {
 	struct simt_machine *machine = r->set.base.machine;
 	void *zeros;
@@ -238,9 +238,10 @@ static int make_maps(struct gn_replica *r, struct gn_store_health *health)
 	health->missed = r->log.missed;
 	if (!r->is_cuda)
 		return 0;
-	r->maps = (uint32_t *)simt_alloc(machine, 2 * r->log.map_bytes, SIMT_DEVICE);
+	r->maps = (uint32_t *)simt_alloc(machine, 2 * r->log.map_bytes, SIMT_DEVICE, NULL);
 	zeros = calloc(2, r->log.map_bytes);
-	rc = r->maps && zeros ? simt_move(machine, r->maps, zeros, 2 * r->log.map_bytes) : -GN_ENOMEM;
+	rc = r->maps && zeros ? simt_move(machine, r->maps, zeros, 2 * r->log.map_bytes, error)
+	                      : gn_error_set(error, -GN_ENOMEM, "out of memory for the log");
 	free(zeros);
 	health->written = r->maps;
 	health->missed = r->maps + gn_replica_log_words(&r->log);
@@ -256,15 +257,15 @@ int gn_replica_log_fetch(struct gn_replica *r, struct gn_error *error)
 	if (!r->maps)
 		return 0;
 	got = (uint32_t *)malloc(2 * r->log.map_bytes);
-	rc = got ? simt_move(r->set.base.machine, got, r->maps, 2 * r->log.map_bytes) : -GN_ENOMEM;
+	if (!got)
+		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
+	rc = simt_move(r->set.base.machine, got, r->maps, 2 * r->log.map_bytes, error);
 	for (size_t k = 0; k < words && !rc; k++) {
 		r->log.written[k] |= got[k];
 		r->log.missed[k] |= got[words + k];
 	}
 	free(got);
-	return rc ? gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                         simt_message(r->set.base.machine))
-	          : 0;
+	return gn_error_prefix(error, rc, "replica: the machine failed");
 }
 
 /* A GPU's warp copies a window at once, a piece a lane; on the cpu machine the host's thread does. */
@@ -293,12 +294,12 @@ static int make_health(struct gn_replica *r, struct gn_error *error)
 	for (unsigned k = 0; k < r->set.members; k++)
 		health.turn |= (uint32_t)!r->set.member[k] << k;
 	choose_windows(r, &health);
-	if (make_maps(r, &health))
-		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
-	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE);
-	r->news = (struct gn_back_shared *)simt_alloc(machine, sizeof *r->news, SIMT_PINNED);
-	if (!r->health || !r->news || simt_move(machine, r->health, &health, sizeof health))
-		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
+	if (make_maps(r, &health, error))
+		return gn_error_prefix(error, -GN_ENOMEM, "replica");
+	r->health = (struct gn_store_health *)simt_alloc(machine, sizeof *r->health, SIMT_DEVICE, error);
+	r->news = (struct gn_back_shared *)simt_alloc(machine, sizeof *r->news, SIMT_PINNED, error);
+	if (!r->health || !r->news || simt_move(machine, r->health, &health, sizeof health, error))
+		return gn_error_prefix(error, -GN_ENOMEM, "replica");
 	view->health = r->health;
 	if (view->timeout_ns > INT64_MAX / view->members)
 		view->timeout_ns = INT64_MAX / view->members;
@@ -390,9 +391,8 @@ int gn_replica_open(struct gn_replica *r, const struct gn_list *list, const stru
 	if (options)
 		r->options = *options;
 	r->options.faults = NULL;
-	if (!rc && simt_prepare(r->set.base.machine, &gn_back_do_kernel))
-		rc = gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-		                  simt_message(r->set.base.machine));
+	if (!rc && simt_prepare(r->set.base.machine, &gn_back_do_kernel, error))
+		rc = gn_error_prefix(error, -GN_EIO, "replica: the machine failed");
 	if (!rc)
 		rc = load_state(r, s, read_only, error);
 	if (!rc)

@@ -199,16 +199,17 @@ int gn_set_open_later(const struct gn_set *set, unsigned k, const struct gn_stor
  * The queue pairs of a member, as many as of every other. One without queue pairs of the host repeats its
  * first: they serve only to ask for writes that timed out.
  */
-static int copy_queues(struct gn_set *set, struct gn_nvmeq *to, const struct gn_store_view *member)
+static int copy_queues(struct gn_set *set, struct gn_nvmeq *to, const struct gn_store_view *member,
+                       struct gn_error *error)
 {
 	const struct gn_store_view *view = &set->base.view;
 	struct simt_machine *machine = set->base.machine;
-	int rc = simt_move(machine, to, member->queue, view->queue_count * sizeof *to);
+	int rc = simt_move(machine, to, member->queue, view->queue_count * sizeof *to, error);
 
 	for (uint32_t k = 0; k < view->host_queues && !rc; k++) {
 		const uint32_t from = k < member->host_queues ? member->queue_count + k : 0;
 
-		rc = simt_move(machine, &to[view->queue_count + k], &member->queue[from], sizeof *to);
+		rc = simt_move(machine, &to[view->queue_count + k], &member->queue[from], sizeof *to, error);
 	}
 	return rc;
 }
@@ -227,17 +228,16 @@ int gn_set_join(struct gn_set *set, struct gn_error *error)
 	const size_t each = view->queue_count + view->host_queues, bytes = each * sizeof *set->queues;
 	int rc = 0;
 
-	set->queues = (struct gn_nvmeq *)simt_alloc(set->base.machine, set->members * bytes, SIMT_DEVICE);
+	set->queues =
+	    (struct gn_nvmeq *)simt_alloc(set->base.machine, set->members * bytes, SIMT_DEVICE, error);
 	if (!set->queues)
 		return gn_error_set(error, -GN_ENOMEM, "%s: out of memory for %zu queue pairs",
 		                    scheme_of(set), set->members * each);
 	for (unsigned k = 0; k < set->members && !rc; k++)
-		rc = copy_queues(set, &set->queues[k * each], view_of_open(set, k));
+		rc = copy_queues(set, &set->queues[k * each], view_of_open(set, k), error);
 	view->queue = set->queues;
 	view->members = set->members;
-	return rc ? gn_error_set(error, -GN_EIO, "%s: the machine failed: %s", scheme_of(set),
-	                         simt_message(set->base.machine))
-	          : 0;
+	return gn_error_prefix(error, rc, "%s: the machine failed", scheme_of(set));
 }
 
 void gn_set_close(struct gn_set *set)

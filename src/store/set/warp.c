@@ -6,10 +6,9 @@
  * On cuda a warp does the steps, and the host is in the room only while one runs. On the cpu machine this
  * thread does them, because the workers may all be busy as long as the program's kernels run.
  */
-static int machine_failed(const struct gn_replica *r, struct gn_error *error)
+static int machine_failed(struct gn_error *error)
 {
-	return gn_error_set(error, -GN_EIO, "replica: the machine failed: %s",
-	                    simt_stream_message(r->back.stream));
+	return gn_error_prefix(error, -GN_EIO, "replica: the machine failed");
 }
 
 /* The last launch does nothing any more, if it did nothing yet. */
@@ -26,8 +25,8 @@ static int start_warp(struct gn_replica *r, struct gn_error *error)
 	const uint64_t deadline = simt_clock_ns() + r->set.base.view.timeout_ns;
 
 	simt_store_release_sys_u64(&launch.shared->go, 2 * launch.number);
-	if (simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch))
-		return machine_failed(r, error);
+	if (simt_launch_on(r->back.stream, &gn_back_do_kernel, grid, &launch, error))
+		return machine_failed(error);
 	while (simt_load_acquire_sys_u64(&launch.shared->started) != launch.number) {
 		if (simt_clock_ns() > deadline) {
 			call_off(r);
@@ -63,12 +62,13 @@ int gn_replica_warp_enter(struct gn_replica *r, struct gn_error *error)
 /* The member is written by now, so wait for room as long as it takes; nobody else waits for this. */
 int gn_replica_warp_reenter(struct gn_replica *r, struct gn_error *error)
 {
+	struct gn_error last;
 	int rc;
 
-	while ((rc = gn_replica_warp_enter(r, NULL)) == -GN_EBUSY)
-		if (simt_stream_wait(r->back.stream))
-			break;
-	return rc ? machine_failed(r, error) : 0;
+	while ((rc = gn_replica_warp_enter(r, &last)) == -GN_EBUSY)
+		if (simt_stream_wait(r->back.stream, error))
+			return machine_failed(error);
+	return rc ? gn_error_set(error, rc, "%s", last.text) : 0;
 }
 
 void gn_replica_warp_leave(struct gn_replica *r)
@@ -90,7 +90,7 @@ int gn_replica_step(struct gn_replica *r, enum gn_back_step step, struct gn_erro
 		return 0;
 	}
 	simt_store_release_sys_u64(&r->back.shared->go, 2 * r->back.launches + 1);
-	return simt_stream_wait(r->back.stream) ? machine_failed(r, error) : 0;
+	return simt_stream_wait(r->back.stream, error) ? machine_failed(error) : 0;
 }
 
 void gn_replica_back_free(struct gn_replica *r)
@@ -110,14 +110,15 @@ int gn_replica_back_make(struct gn_replica *r, struct gn_error *error)
 	const size_t bytes = (size_t)(r->is_cuda ? r->lanes : 1) << GN_BACK_PIECE_MOST_LOG2;
 
 	if (!b->buffer)
-		b->buffer = (char *)simt_alloc(machine, bytes, SIMT_DEVICE);
+		b->buffer = (char *)simt_alloc(machine, bytes, SIMT_DEVICE, error);
 	if (!b->shared) {
-		b->shared = (struct gn_back_shared *)simt_alloc(machine, sizeof *b->shared, SIMT_PINNED);
+		b->shared =
+		    (struct gn_back_shared *)simt_alloc(machine, sizeof *b->shared, SIMT_PINNED, error);
 		if (b->shared)
 			memset(b->shared, 0, sizeof *b->shared);
 	}
 	if (r->maps && !b->old)
-		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED);
+		b->old = (uint32_t *)simt_alloc(machine, r->log.map_bytes, SIMT_PINNED, error);
 	if (!b->buffer || !b->shared || (r->maps && !b->old))
 		return gn_error_set(error, -GN_ENOMEM, "replica: out of memory");
 	return r->is_cuda && !b->stream ? simt_stream_create(&b->stream, machine, error) : 0;

@@ -170,19 +170,20 @@ static int make_device(struct gn_tier *t, struct gn_error *error)
 
 	i->slow = t->slow->view;
 	i->fast = t->fast ? t->fast->view.memory : NULL;
-	i->word = ways ? (uint64_t *)simt_alloc(machine, ways * sizeof *i->word, SIMT_DEVICE) : NULL;
-	i->set = ways ? (uint32_t *)simt_alloc(machine, i->sets * sizeof *i->set, SIMT_DEVICE) : NULL;
-	i->counts = (struct gn_tier_counts *)simt_alloc(machine, sizeof *i->counts, SIMT_DEVICE);
-	t->device = (struct gn_tier_view *)simt_alloc(machine, sizeof *t->device, SIMT_DEVICE);
-	t->failure = (struct gn_tier_failure *)simt_alloc(machine, sizeof *t->failure, SIMT_PINNED);
+	i->word = ways ? (uint64_t *)simt_alloc(machine, ways * sizeof *i->word, SIMT_DEVICE, error) : NULL;
+	i->set = ways ? (uint32_t *)simt_alloc(machine, i->sets * sizeof *i->set, SIMT_DEVICE, error) : NULL;
+	i->counts = (struct gn_tier_counts *)simt_alloc(machine, sizeof *i->counts, SIMT_DEVICE, error);
+	t->device = (struct gn_tier_view *)simt_alloc(machine, sizeof *t->device, SIMT_DEVICE, error);
+	t->failure = (struct gn_tier_failure *)simt_alloc(machine, sizeof *t->failure, SIMT_PINNED, error);
 	if ((ways && (!i->word || !i->set)) || !i->counts || !t->device || !t->failure)
 		return gn_error_set(
 		    error, -GN_ENOMEM,
 		    "tier: out of memory for the words of %zu lines; give a smaller fast level, or "
 		    "a larger line=",
 		    ways);
-	if (simt_move(machine, t->device, i, sizeof *i) || simt_prepare(machine, &gn_tier_sweep_kernel))
-		return gn_error_set(error, -GN_EIO, "tier: the machine failed: %s", simt_message(machine));
+	if (simt_move(machine, t->device, i, sizeof *i, error) ||
+	    simt_prepare(machine, &gn_tier_sweep_kernel, error))
+		return gn_error_prefix(error, -GN_EIO, "tier: the machine failed");
 	return simt_stream_create(&t->stream, machine, error);
 }
 

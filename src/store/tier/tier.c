@@ -50,7 +50,7 @@ static int tell_failure(const struct gn_tier *t, struct gn_error *error)
 	                    remedy(f->status.code));
 }
 
-static int launch(struct gn_tier *t, const struct gn_tier_sweep_args *args)
+static int launch(struct gn_tier *t, const struct gn_tier_sweep_args *args, struct gn_error *error)
 {
 	struct simt_grid grid = {1, 128, 0};
 	struct simt_info info;
@@ -61,8 +61,8 @@ static int launch(struct gn_tier *t, const struct gn_tier_sweep_args *args)
 	blocks = args->items / grid.block_threads + 1;
 	grid.blocks = (uint32_t)(blocks < 8 * info.processors ? blocks : 8 * info.processors);
 	memset(t->failure, 0, sizeof *t->failure);
-	rc = simt_launch_on(t->stream, &gn_tier_sweep_kernel, grid, args);
-	return rc ? rc : simt_stream_wait(t->stream);
+	rc = simt_launch_on(t->stream, &gn_tier_sweep_kernel, grid, args, error);
+	return rc ? rc : simt_stream_wait(t->stream, error);
 }
 
 /*
@@ -87,9 +87,8 @@ static int sweep(struct gn_tier *t, uint64_t first, uint64_t lines, int drops, s
 	args.drops = (uint32_t)drops;
 	args.failure = t->failure;
 	pthread_mutex_lock(&t->mutex);
-	rc = launch(t, &args);
-	rc = rc ? gn_error_set(error, -GN_EIO, "tier: the machine failed: %s", simt_stream_message(t->stream))
-	        : tell_failure(t, error);
+	rc = launch(t, &args, error);
+	rc = rc ? gn_error_prefix(error, -GN_EIO, "tier: the machine failed") : tell_failure(t, error);
 	pthread_mutex_unlock(&t->mutex);
 	return rc;
 }
@@ -201,7 +200,7 @@ static void tier_statistics(const struct gn_store *store, struct gn_store_statis
 	gn_store_get_statistics(t->slow, statistics);
 	statistics->members_out += !t->fast;
 	pthread_mutex_lock(&t->mutex);
-	rc = simt_stream_move(t->stream, &counts, t->image.counts, sizeof counts);
+	rc = simt_stream_move(t->stream, &counts, t->image.counts, sizeof counts, NULL);
 	pthread_mutex_unlock(&t->mutex);
 	if (rc)
 		return;
