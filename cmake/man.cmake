@@ -1,4 +1,4 @@
-# Target man: grapnel(1) from the command's help, and a page of section 3 for every function from the headers'
+# Target man: grapnel(1) from the command's help, and a page of section 3 for every function and type from the headers'
 # comments. Without Python there are none.
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_FOUND)
@@ -6,7 +6,7 @@ if(NOT Python3_FOUND)
 endif()
 string(TIMESTAMP man_date "%Y-%m-%d" UTC) # SOURCE_DATE_EPOCH, where that is set
 set(man_dir ${PROJECT_BINARY_DIR}/man)
-file(GLOB man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/grapnel/*.h)
+file(GLOB_RECURSE man_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/grapnel/*.h)
 
 # gn_man(SECTION WHAT SOURCE DEPENDENCY...) - the pages of a section, in a folder that holds no others.
 function(gn_man section what source)

@@ -3,7 +3,9 @@
 """Man pages: section 3 from the comments of the headers, and grapnel(1) from what the command says of itself.
 
 Section 3: a comment with a line "gn_name, gn_other - what it does" makes a page for the functions and macros
-that follow it, up to the next comment, or, where none follow, for those that its indented lines show. Headers in detail/ are not for users, and have none.
+that follow it, up to the next comment, or, where none follow, for those that its indented lines show. Functions of
+headers in detail/ are not for users, and have none. Each struct and enum that a prototype names, or a member of such
+a struct, has a page with its members; types of the same header are on the function's page, too.
 Usage: man.py functions INCLUDE-FOLDER OUTPUT-FOLDER VERSION DATE
        man.py command GRAPNEL-COMMAND OUTPUT-FOLDER VERSION DATE
 """
@@ -20,6 +22,12 @@ FUNCTION = re.compile(rf"^(?!typedef)[A-Za-z][\w *]*?[ *]({NAME})\([^{{;]*\)\s*[
 MACRO = re.compile(rf"^#define ({NAME})(\([^)]*\))?", re.M)
 SHOWN = re.compile(r"^    (\S.*\).*)", re.M)
 COMMENT = re.compile(r"^/\*.*?\*/", re.M | re.S)
+TYPE = re.compile(r"^((?:struct|enum) (\w+)) \{.*?\};", re.M | re.S)
+TYPE_NAME = re.compile(rf"\b(?:struct|enum) ({NAME})\b")
+# A user has these by value, and leaves their members to the library's functions.
+CLOSED = re.compile(r"gn_array|gn_nvmeq(_state|_slot)?|gn_net_group|\w+_view|\w+__\w+")
+# Not on the pages of functions: nearly every function takes them.
+EVERYWHERE = {"gn_error", "simt_grid"}
 
 
 def lines_of(comment):
@@ -127,7 +135,46 @@ def pages_of(text):
             yield found, lines, titles, introduction, part
 
 
-def page(header, found, lines, titles, introduction, part, others, version, date):
+def types_of(folder):
+    """Of every struct and enum that is not internal: the header that a program includes, the comment before it, its definition."""
+    found = {}
+    parts = {"queue": "nvmeq.h", "": "grapnel.h"}
+    for file in sorted(folder.rglob("*.h")):
+        text = file.read_text(encoding="ascii")
+        inside = file.parent.name if file.parent != folder else None
+        header = file.name if inside is None else parts.get(inside if inside != "detail" else "", f"{inside}.h")
+        comments = {c.end(): lines_of(c.group()) for c in COMMENT.finditer(text)}
+        for m in TYPE.finditer(text):
+            if not re.search("__|^(?!gn_|simt_)", m.group(2)):
+                found[m.group(2)] = (header, comments.get(m.start() - 1, []), m.group(0))
+    return found
+
+
+def told_members(name, definition):
+    return f".nf\n{kept(definition.replace(chr(9), '    '))}\n.fi\n" if not CLOSED.fullmatch(name) else (
+        f".nf\n{kept(definition.split(' {')[0])} {{ ... }};\n.fi\n.PP\nThe library's functions use its members.\n")
+
+
+def wanted(prototypes, types):
+    """The types that the prototypes name, and those of the members of these."""
+    ahead, names = TYPE_NAME.findall(prototypes), []
+    while ahead:
+        name = ahead.pop(0)
+        if name in types and name not in names:
+            names.append(name)
+            ahead += TYPE_NAME.findall(types[name][2]) if not CLOSED.fullmatch(name) else []
+    return names
+
+
+def type_page(name, header, comment, definition, version, date):
+    text = " ".join(comment) or f"{definition.split()[0]} of <grapnel/{header}>"
+    summary = re.split(r"(?<=\w)[.;:](?: |$)", text)[0]
+    about = f".SH DESCRIPTION\n{body(comment)}" if comment else ""
+    return (f'.TH {name} 3 "{date}" "Grapnel {version}" "Grapnel"\n.SH NAME\n{name} \\- {roff(summary[:1].lower() + summary[1:])}\n'
+            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n.fi\n.PP\n{told_members(name, definition)}{about}")
+
+
+def page(header, found, lines, titles, introduction, part, others, types, version, date):
     names = list(found)
     text = list(lines)
     for n in titles:
@@ -143,6 +190,12 @@ def page(header, found, lines, titles, introduction, part, others, version, date
         returns = returns or returns_of_part
     if returns:
         sections.append(("RETURN VALUE", body(returns)))
+    named = wanted(" ".join(found.values()), types)
+    here = [name for name in named if types[name][0] == header and name not in EVERYWHERE and not CLOSED.fullmatch(name)
+            and name in " ".join(found.values())]
+    if here:
+        sections.append(("TYPES", ".PP\n".join(told_members(name, types[name][2]) for name in here)))
+    others = others + [name for name in named if name not in others and name not in found]
     if len(introduction) > 1:
         about = [upper(introduction[0].split(" - ", 1)[1])] + introduction[1:]
         scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n.PP\n"
@@ -159,13 +212,17 @@ def page(header, found, lines, titles, introduction, part, others, version, date
 
 
 def functions(source, folder, version, date):
-    pages = []
+    pages, types = [], types_of(pathlib.Path(source) / "grapnel")
     for file in sorted((pathlib.Path(source) / "grapnel").glob("*.h")):
         pages += [(file.name, *described) for described in pages_of(file.read_text(encoding="ascii"))]
+    functions = {name for p in pages for name in p[1]}
+    for name in wanted(" ".join(piece for p in pages for piece in p[1].values()), types):
+        if name not in functions: # gn_auto_advice is both
+            (folder / f"{name}.3").write_text(type_page(name, *types[name], version, date), encoding="ascii")
     for header, found, *rest in pages:
         names = list(found)
         others = [next(iter(p[1])) for p in pages if p[0] == header and p[1] is not found]
-        text = page(header, found, *rest, others, version, date)
+        text = page(header, found, *rest, others, types, version, date)
         (folder / f"{names[0]}.3").write_text(text, encoding="ascii")
         for name in names[1:]:
             (folder / f"{name}.3").write_text(f".so man3/{names[0]}.3\n", encoding="ascii")

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every function that libgrapnel.so shows for users has a man page with a description. Every subcommand that
-# `grapnel --help` lists is in grapnel(1). A program that formats man pages accepts them.
+# Every function that libgrapnel.so shows for users has a man page with a description. The structs and enums that a program
+# fills for them have pages with their members. Every subcommand that `grapnel --help` lists is in grapnel(1). A program that
+# formats man pages accepts them.
 # Usage: man.sh SOURCE-FOLDER MAN-FOLDER COMMAND
 set -u
 functions=$(sed -n 's/^    \([a-z]*_[a-z0-9][a-z_0-9]*\);$/\1/p' "$1/src/grapnel.map")
@@ -33,6 +34,13 @@ done
 for function in gn_open gn_net_put_u32; do # the second is told by the part of the header that it stands in
   grep -q '^\.SH RETURN VALUE' "man3/$function.3" || fails "man3/$function.3: does not say what is returned"
 done
+
+for type in gn_options gn_array_options gn_cache_options gn_store_options simt_options gn_mode gn_intent gn_batch \
+  gn_slots_batch gn_cache_statistics simt_grid gn_error; do
+  grep -q "^\(struct\|enum\) $type {" "man3/$type.3" || fails "man3/$type.3: has no members"
+done
+grep -q '^    struct gn_cache_options cache;' man3/gn_open.3 || fails 'man3/gn_open.3: has no options'
+grep -q '^    uint64_t bound' man3/gn_array.3 && fails 'man3/gn_array.3: shows members that programs leave alone'
 
 for macro in simt_cas SIMT_KERNEL; do # made by macros: the comment shows how they are called
   grep -q "[ *]\{0,1\}${macro}[_A-Z]*(" "man3/$macro.3" || grep -q '^\.so ' "man3/$macro.3" ||
