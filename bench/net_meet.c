@@ -176,7 +176,7 @@ static int update(struct hall *h, uint64_t updates)
 	seconds = -scope_clock();
 	processor = -1e-9 * bench_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!rc)
-		rc = spread_launch(h->net, &gups_update_kernel, 1, &a);
+		rc = spread_launch(h->net, &gups_update_kernel, 1, &a, NULL);
 	if (!rc)
 		rc = gn_net_barrier(h->view);
 	seconds += scope_clock();

@@ -35,12 +35,12 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	return 0;
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	const uint32_t *got = (const uint32_t *)n->got, *want = (const uint32_t *)n->want;
 	struct color_result result;
 	uint32_t end, v = tool_net_vertices(net, n, &end);
-	const int rc = color_run(net, &n->graph, (uint32_t *)n->got, &result);
+	const int rc = color_run(net, &n->graph, (uint32_t *)n->got, &result, error);
 
 	if (rc)
 		return rc;

@@ -46,11 +46,11 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	return 0;
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	const struct gups g = gups_of(n);
 	struct gups_result result;
-	const int rc = gups_run(net, &g, &result);
+	const int rc = gups_run(net, &g, &result, error);
 
 	if (rc)
 		return rc;

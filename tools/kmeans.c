@@ -76,14 +76,14 @@ static bool is_right(const struct request *q, const struct kmeans_result *got)
 }
 
 /* Every node finds the same; node 0 keeps it. */
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	struct request *q = (struct request *)n;
 	struct kmeans_result result;
 	int rc = result_alloc(&q->k, &result);
 
 	if (!rc)
-		rc = kmeans_run(net, &q->k, &result);
+		rc = kmeans_run(net, &q->k, &result, error);
 	part->seconds = result.seconds;
 	part->stats = result.stats;
 	part->wrong = !rc && n->verify && !is_right(q, &result);

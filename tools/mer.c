@@ -63,12 +63,12 @@ static double missed(const struct request *q)
 	       fabs((double)q->result.kmers - (double)q->want.kmers);
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	struct request *q = (struct request *)n;
 	struct mer_table *table;
 	struct mer_result r;
-	const int rc = mer_build(net, &q->reads, (uint32_t)n->value[KMER], q->capacity, &table, &r);
+	const int rc = mer_build(net, &q->reads, (uint32_t)n->value[KMER], q->capacity, &table, &r, error);
 
 	if (rc)
 		return rc;

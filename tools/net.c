@@ -114,14 +114,16 @@ static int run_node(struct gn_net *net, void *argument)
 	struct tool_net *n = (struct tool_net *)argument;
 	struct tool_net_part part;
 	struct gn_net_fault fault;
-	struct gn_error error;
+	struct gn_error error = {0, ""};
 	int rc;
 
 	memset(&part, 0, sizeof part);
-	rc = n->command->node(net, n, &part);
+	rc = n->command->node(net, n, &part, &error);
 	if (!rc)
 		rc = gather(net, n, &part);
-	if (rc && gn_net_failure(net, &fault, &error))
+	if (rc && !error.code)
+		gn_net_failure(net, &fault, &error); /* why a wait for the others ended */
+	if (rc && error.code)
 		fprintf(stderr, "grapnel %s: node %u: %s\n", n->command->name, gn_net_node(net), error.text);
 	return rc;
 }

@@ -77,7 +77,8 @@ struct tool_net_command {
 	/* before the run: the size of the heap, the reference if n->verify. Frees nothing if it fails */
 	int (*prepare)(struct tool_net *n, struct gn_error *e);
 	/* what a node does; node 0 keeps what print and report want */
-	int (*node)(struct gn_net *net, struct tool_net *n, struct tool_net_part *part);
+	int (*node)(struct gn_net *net, struct tool_net *n, struct tool_net_part *part,
+	            struct gn_error *error);
 	/* the rest of the line that begins "PATH: N nodes, ", and lines behind it */
 	void (*print)(const struct tool_net *n);
 	/* members of the command's own; the driver adds schema, path, nodes, size of the graph, seconds, net

@@ -29,14 +29,14 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	return 0;
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	const uint64_t *got = (const uint64_t *)n->got;
 	const double *want = (const double *)n->want;
 	struct pagerank_result result;
 	uint32_t end, v = tool_net_vertices(net, n, &end);
 	const int rc =
-	    pagerank_run(net, &n->graph, (uint32_t)n->value[ITERATIONS], (uint64_t *)n->got, &result);
+	    pagerank_run(net, &n->graph, (uint32_t)n->value[ITERATIONS], (uint64_t *)n->got, &result, error);
 
 	if (rc)
 		return rc;

@@ -41,12 +41,13 @@ static int prepare(struct tool_net *n, struct gn_error *e)
 	return 0;
 }
 
-static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part)
+static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *part, struct gn_error *error)
 {
 	const uint64_t *got = (const uint64_t *)n->got, *want = (const uint64_t *)n->want;
 	struct sssp_result result;
 	uint32_t end, v = tool_net_vertices(net, n, &end);
-	const int rc = sssp_run(net, &n->graph, (uint32_t)n->value[SOURCE], (uint64_t *)n->got, &result);
+	const int rc =
+	    sssp_run(net, &n->graph, (uint32_t)n->value[SOURCE], (uint64_t *)n->got, &result, error);
 
 	if (rc)
 		return rc;

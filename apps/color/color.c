@@ -48,22 +48,23 @@ static int find_twins(const struct spread_graph *part, const struct gn_graph *g,
 
 /* The twins, in memory of the machine; free it also on failure. */
 static int load_twins(struct gn_net *net, const struct spread_graph *part, const struct gn_graph *g,
-                      uint64_t **to)
+                      uint64_t **to, struct gn_error *error)
 {
 	const uint64_t bytes = (part->edges + 1) * sizeof(uint64_t);
 	uint64_t *twin = (uint64_t *)calloc(1, bytes);
 	int rc = -GN_ENOMEM;
 
-	*to = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, NULL);
+	*to = (uint64_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, error);
 	if (twin && *to)
 		rc = find_twins(part, g, twin);
 	if (!rc)
-		rc = simt_move(gn_net_machine(net), *to, twin, bytes, NULL);
+		rc = simt_move(gn_net_machine(net), *to, twin, bytes, error);
 	free(twin);
 	return rc;
 }
 
-static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struct color_result *result)
+static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struct color_result *result,
+               struct gn_error *error)
 {
 	uint64_t given = 0, most = 0;
 	int rc = gn_net_barrier(gn_net_host(net));
@@ -71,7 +72,8 @@ static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struc
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	if (!rc)
-		rc = spread_until_still(net, &color_some_kernel, a, a->changes, &given, &result->rounds);
+		rc = spread_until_still(net, &color_some_kernel, a, a->changes, &given, &result->rounds,
+		                        error);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	if (!rc)
@@ -85,7 +87,8 @@ static int run(struct gn_net *net, struct color_args *a, uint32_t *colors, struc
 	return rc ? rc : gn_net_reduce_u64(gn_net_host(net), GN_MAX, &result->colors, 1);
 }
 
-int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors, struct color_result *result)
+int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors, struct color_result *result,
+              struct gn_error *error)
 {
 	uint64_t *twin = NULL;
 	struct color_args a;
@@ -94,17 +97,17 @@ int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors
 	memset(&a, 0, sizeof a);
 	memset(result, 0, sizeof *result);
 	a.net = gn_net_device(net);
-	rc = spread_graph_load(&a.graph, net, graph);
+	rc = spread_graph_load(&a.graph, net, graph, error);
 	if (!rc)
-		rc = load_twins(net, &a.graph, graph, &twin);
+		rc = load_twins(net, &a.graph, graph, &twin, error);
 	a.twin = twin;
-	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each, NULL);
-	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)), NULL);
-	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE, NULL);
+	a.color = (uint32_t *)gn_net_alloc(net, 4ull * a.graph.blocks.each, error);
+	a.seen = (uint32_t *)gn_net_alloc(net, 4 * spread_most_edges(graph, gn_net_nodes(net)), error);
+	a.changes = (uint64_t *)simt_alloc(gn_net_machine(net), 8, SIMT_DEVICE, error);
 	if (!rc && !(a.color && a.seen && a.changes))
 		rc = -GN_ENOMEM;
 	if (!rc)
-		rc = run(net, &a, colors, result);
+		rc = run(net, &a, colors, result, error);
 	simt_free(gn_net_machine(net), a.changes);
 	gn_net_free(net, a.seen);
 	gn_net_free(net, a.color);

@@ -31,8 +31,8 @@ uint64_t color_heap(const struct gn_graph *graph, uint32_t nodes);
  * @colors  of all vertices; receives those of this node's, from 0 on, at their places
  * Returns 0, -GN_EINVAL (an edge has no other direction), -GN_ENOMEM, the machine's or the network's code.
  */
-int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors,
-              struct color_result *result);
+int color_run(struct gn_net *net, const struct gn_graph *graph, uint32_t *colors, struct color_result *result,
+              struct gn_error *error);
 
 /* In which order vertices are given colours one by one. */
 enum color_order {

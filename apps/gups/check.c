@@ -86,7 +86,7 @@ static int all_ready(struct gn_net *net, int rc)
 }
 
 int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, const uint64_t *part,
-               uint64_t *wrong)
+               uint64_t *wrong, struct gn_error *error)
 {
 	struct check c = {g, gn_net_nodes(net), gn_net_node(net), NULL, NULL};
 	int rc = -GN_ENOMEM;
@@ -95,7 +95,7 @@ int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, co
 	c.part = (uint64_t *)malloc(g->part_words * 8);
 	c.wanted = (uint64_t *)calloc(every_word ? g->part_words : c.nodes, 8);
 	if (c.part && c.wanted)
-		rc = simt_move(gn_net_machine(net), c.part, part, g->part_words * 8, NULL);
+		rc = simt_move(gn_net_machine(net), c.part, part, g->part_words * 8, error);
 	rc = all_ready(net, rc);
 	if (!rc && every_word)
 		*wrong = check_words(&c);

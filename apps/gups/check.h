@@ -22,6 +22,6 @@ uint32_t gups_every_word(const struct gups *g, uint64_t nodes);
  * Returns 0; -GN_ENOMEM (on all nodes, if one lacks memory); the machine's or the network's code.
  */
 int gups_check(struct gn_net *net, const struct gups *g, uint32_t every_word, const uint64_t *part,
-               uint64_t *wrong);
+               uint64_t *wrong, struct gn_error *error);
 
 #endif

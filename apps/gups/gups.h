@@ -30,6 +30,6 @@ struct gups_result {
  * gups_run - all nodes call it. Returns 0, or what failed: -GN_ENOMEM (the heap has no room for the part),
  * the machine's or the network's code.
  */
-int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result);
+int gups_run(struct gn_net *net, const struct gups *g, struct gups_result *result, struct gn_error *error);
 
 #endif

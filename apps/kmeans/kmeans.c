@@ -51,13 +51,14 @@ static uint32_t threads_of(struct gn_net *net, const struct kmeans *k)
 }
 
 /* All points join, all centres move. @totals  of all nodes */
-static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t totals[2], uint64_t *sizes)
+static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t totals[2], uint64_t *sizes,
+                   struct gn_error *error)
 {
 	const uint64_t sum_bytes = 8ull * a->k.clusters * (a->k.dimensions + 1);
 	int rc;
 
-	rc =
-	    spread_launch_counting(net, &kmeans_join_kernel, threads_of(net, &a->k), a, a->totals, 2, totals);
+	rc = spread_launch_counting(net, &kmeans_join_kernel, threads_of(net, &a->k), a, a->totals, 2, totals,
+	                            error);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net)); /* all sums have come, nobody reads the centres */
 	for (uint32_t c = gn_net_node(net); c < a->k.clusters && !rc; c += gn_net_nodes(net))
@@ -70,36 +71,38 @@ static int iterate(struct gn_net *net, const struct kmeans_args *a, uint64_t tot
 	return rc ? rc : gn_net_barrier(gn_net_host(net)); /* all centres have come, all sums are 0 */
 }
 
-static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_result *result)
+static int run(struct gn_net *net, const struct kmeans_args *a, struct kmeans_result *result,
+               struct gn_error *error)
 {
 	uint64_t totals[2] = {1, 0};
 	struct simt_machine *m = gn_net_machine(net);
 	uint32_t *centre = (uint32_t *)(uintptr_t)a->centre;
 	const uint64_t bytes = 4ull * a->k.clusters * a->k.dimensions;
-	int rc = spread_launch(net, &kmeans_draw_kernel, 0, a);
+	int rc = spread_launch(net, &kmeans_draw_kernel, 0, a, error);
 
 	for (uint32_t c = 0; c < a->k.clusters; c++)
 		for (uint32_t d = 0; d < a->k.dimensions; d++)
 			result->centres[c * a->k.dimensions + d] = kmeans_coordinate(&a->k, c, d);
 	if (!rc)
-		rc = simt_move(m, centre, result->centres, bytes, NULL);
+		rc = simt_move(m, centre, result->centres, bytes, error);
 	if (!rc)
 		rc = gn_net_barrier(gn_net_host(net));
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	for (; !rc && totals[0] && result->iterations < a->k.iterations; result->iterations++)
-		rc = iterate(net, a, totals, result->sizes);
+		rc = iterate(net, a, totals, result->sizes, error);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	result->distance = totals[1];
-	return rc ? rc : simt_move(m, result->centres, centre, bytes, NULL);
+	return rc ? rc : simt_move(m, result->centres, centre, bytes, error);
 }
 
-int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result)
+int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result,
+               struct gn_error *error)
 {
 	struct simt_machine *m = gn_net_machine(net);
 	const uint32_t node = gn_net_node(net), nodes = gn_net_nodes(net);
-	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions, NULL);
+	uint32_t *centre = (uint32_t *)gn_net_alloc(net, 4ull * k->clusters * k->dimensions, error);
 	struct kmeans_args a;
 	int rc = 0;
 
@@ -109,17 +112,17 @@ int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result 
 	a.first = k->points * node / nodes;
 	a.count = k->points * (node + 1) / nodes - a.first;
 	a.centre = centre;
-	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1), NULL);
-	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE, NULL);
-	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE, NULL);
-	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE, NULL);
+	a.sum = (uint64_t *)gn_net_alloc_shared(net, 8ull * k->clusters * (k->dimensions + 1), error);
+	a.totals = (uint64_t *)simt_alloc(m, 16, SIMT_DEVICE, error);
+	a.point = (uint32_t *)simt_alloc(m, 4 * a.count * k->dimensions + 4, SIMT_DEVICE, error);
+	a.joined = (uint32_t *)simt_alloc(m, 4 * a.count + 4, SIMT_DEVICE, error);
 	/* zero, as simt_alloc gives it, before and behind each launch */
 	a.part = (uint64_t *)simt_alloc(
-	    m, 8ull * k->clusters * (k->dimensions + 1) * (threads_of(net, k) + 256), SIMT_DEVICE, NULL);
+	    m, 8ull * k->clusters * (k->dimensions + 1) * (threads_of(net, k) + 256), SIMT_DEVICE, error);
 	if (!(centre && a.sum && a.totals && a.point && a.joined && a.part))
 		rc = -GN_ENOMEM;
 	if (!rc)
-		rc = run(net, &a, result);
+		rc = run(net, &a, result, error);
 	simt_free(m, a.part);
 	simt_free(m, a.joined);
 	simt_free(m, a.point);

@@ -50,7 +50,8 @@ uint64_t kmeans_heap(const struct kmeans *k);
  * @result  zero, but for the caller's memory in it
  * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
  */
-int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result);
+int kmeans_run(struct gn_net *net, const struct kmeans *k, struct kmeans_result *result,
+               struct gn_error *error);
 
 /* kmeans_reference - the same in one thread; seconds and stats stay. Returns 0 or -GN_ENOMEM. */
 int kmeans_reference(const struct kmeans *k, struct kmeans_result *result);

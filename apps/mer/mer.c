@@ -47,7 +47,8 @@ static void add(const struct gn_net_incoming *message, void *context)
 /* ---- where they come from ---- */
 
 /* This node's share, with what lies beside it, in memory of its machine. */
-static int load_share(struct gn_net *net, const struct mer_reads *reads, struct mer_args *a, uint8_t **to)
+static int load_share(struct gn_net *net, const struct mer_reads *reads, struct mer_args *a, uint8_t **to,
+                      struct gn_error *error)
 {
 	const uint64_t node = gn_net_node(net), nodes = gn_net_nodes(net);
 	const uint64_t first = reads->count * node / nodes, end = reads->count * (node + 1) / nodes;
@@ -55,13 +56,13 @@ static int load_share(struct gn_net *net, const struct mer_reads *reads, struct 
 	uint8_t *share = (uint8_t *)malloc(bytes);
 	int rc = -GN_ENOMEM;
 
-	*to = (uint8_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, NULL);
+	*to = (uint8_t *)simt_alloc(gn_net_machine(net), bytes, SIMT_DEVICE, error);
 	if (share && *to) {
 		memset(share, MER_BREAK, bytes);
 		if (first)
 			share[0] = reads->base[first - 1];
 		memcpy(share + 1, reads->base + first, behind < bytes - 1 ? behind : bytes - 1);
-		rc = simt_move(gn_net_machine(net), *to, share, bytes, NULL);
+		rc = simt_move(gn_net_machine(net), *to, share, bytes, error);
 	}
 	free(share);
 	a->base = *to;
@@ -94,7 +95,7 @@ static int collect(struct gn_net *net, const struct mer_table *t, uint64_t sent,
 }
 
 static int run(struct gn_net *net, const struct mer_args *a, const struct mer_table *t,
-               struct mer_result *result)
+               struct mer_result *result, struct gn_error *error)
 {
 	int rc = gn_net_barrier(gn_net_host(net)); /* all have their table and its handler */
 	uint64_t sent = 0;
@@ -102,24 +103,24 @@ static int run(struct gn_net *net, const struct mer_args *a, const struct mer_ta
 	spread_count_begin(net, &result->stats);
 	result->seconds = -spread_clock();
 	if (!rc)
-		rc = spread_launch_counting(net, &mer_send_kernel, 0, a, a->sent, 1, &sent);
+		rc = spread_launch_counting(net, &mer_send_kernel, 0, a, a->sent, 1, &sent, error);
 	if (!rc)
-		rc = gn_net_settle(net, NULL);
+		rc = gn_net_settle(net, error);
 	result->seconds += spread_clock();
 	spread_count_end(net, &result->stats);
 	return rc ? rc : collect(net, t, sent, result);
 }
 
 int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity,
-              struct mer_table **table, struct mer_result *result)
+              struct mer_table **table, struct mer_result *result, struct gn_error *error)
 {
 	/*
 	 * in the host's memory, where handlers run; symmetric memory lives as long as the network thread,
 	 * which may still call the handler after a failure
 	 */
-	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t, NULL);
+	struct mer_table *t = (struct mer_table *)gn_net_alloc_shared(net, sizeof *t, error);
 	struct mer_entry *entry =
-	    (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry, NULL);
+	    (struct mer_entry *)gn_net_alloc_shared(net, capacity * sizeof *entry, error);
 	uint8_t *share = NULL;
 	struct mer_args a;
 	int handler, rc;
@@ -131,16 +132,16 @@ int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uin
 	t->entry = entry;
 	t->capacity = capacity;
 	*table = t;
-	handler = gn_net_handler(net, "mer", add, t, NULL);
+	handler = gn_net_handler(net, "mer", add, t, error);
 	if (handler < 0)
 		return handler;
 	a.net = gn_net_device(net);
 	a.k = k;
 	a.handler = (uint32_t)handler;
-	a.sent = (uint64_t *)simt_alloc(gn_net_machine(net), sizeof *a.sent, SIMT_DEVICE, NULL);
-	rc = a.sent ? load_share(net, reads, &a, &share) : -GN_ENOMEM;
+	a.sent = (uint64_t *)simt_alloc(gn_net_machine(net), sizeof *a.sent, SIMT_DEVICE, error);
+	rc = a.sent ? load_share(net, reads, &a, &share, error) : -GN_ENOMEM;
 	if (!rc)
-		rc = run(net, &a, t, result);
+		rc = run(net, &a, t, result, error);
 	simt_free(gn_net_machine(net), share);
 	simt_free(gn_net_machine(net), a.sent);
 	return rc;

@@ -58,7 +58,7 @@ uint64_t mer_heap(uint64_t capacity);
  * network's code.
  */
 int mer_build(struct gn_net *net, const struct mer_reads *reads, uint32_t k, uint64_t capacity,
-              struct mer_table **table, struct mer_result *result);
+              struct mer_table **table, struct mer_result *result, struct gn_error *error);
 
 /* What one thread counts: the distinct k-mers, ascending. */
 struct mer_reference {

@@ -19,15 +19,16 @@ uint64_t spread_most_edges(const struct gn_graph *whole, uint32_t nodes)
 }
 
 /* A copy in memory of the machine. */
-static int copy(struct gn_net *net, const void *from, uint64_t bytes, void **to)
+static int copy(struct gn_net *net, const void *from, uint64_t bytes, void **to, struct gn_error *error)
 {
-	*to = simt_alloc(gn_net_machine(net), bytes ? bytes : 1, SIMT_DEVICE, NULL);
+	*to = simt_alloc(gn_net_machine(net), bytes ? bytes : 1, SIMT_DEVICE, error);
 	if (!*to)
 		return -GN_ENOMEM;
-	return bytes ? simt_move(gn_net_machine(net), *to, from, bytes, NULL) : 0;
+	return bytes ? simt_move(gn_net_machine(net), *to, from, bytes, error) : 0;
 }
 
-static int load_offsets(struct spread_graph *p, struct gn_net *net, const struct gn_graph *whole)
+static int load_offsets(struct spread_graph *p, struct gn_net *net, const struct gn_graph *whole,
+                        struct gn_error *error)
 {
 	const uint64_t bytes = (p->count + 1ull) * sizeof *p->offsets;
 	uint64_t *offsets = (uint64_t *)malloc(bytes);
@@ -38,13 +39,14 @@ static int load_offsets(struct spread_graph *p, struct gn_net *net, const struct
 		return -GN_ENOMEM;
 	for (uint64_t v = 0; v <= p->count; v++)
 		offsets[v] = whole->offsets[p->first + v] - whole->offsets[p->first];
-	rc = copy(net, offsets, bytes, &to);
+	rc = copy(net, offsets, bytes, &to, error);
 	p->offsets = (const uint64_t *)to;
 	free(offsets);
 	return rc;
 }
 
-int spread_graph_load(struct spread_graph *part, struct gn_net *net, const struct gn_graph *whole)
+int spread_graph_load(struct spread_graph *part, struct gn_net *net, const struct gn_graph *whole,
+                      struct gn_error *error)
 {
 	const uint32_t node = gn_net_node(net);
 	void *neighbours = NULL, *weights = NULL;
@@ -57,11 +59,11 @@ int spread_graph_load(struct spread_graph *part, struct gn_net *net, const struc
 	part->count = spread_first(&part->blocks, node + 1) - part->first;
 	part->edges = edges_of(whole, &part->blocks, node);
 	begin = whole->offsets[part->first];
-	rc = load_offsets(part, net, whole);
+	rc = load_offsets(part, net, whole, error);
 	if (!rc)
-		rc = copy(net, whole->neighbours + begin, part->edges * 4, &neighbours);
+		rc = copy(net, whole->neighbours + begin, part->edges * 4, &neighbours, error);
 	if (!rc && whole->weights)
-		rc = copy(net, whole->weights + begin, part->edges * 4, &weights);
+		rc = copy(net, whole->weights + begin, part->edges * 4, &weights, error);
 	part->neighbours = (const uint32_t *)neighbours;
 	part->weights = (const uint32_t *)weights;
 	return rc;

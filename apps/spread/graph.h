@@ -33,7 +33,8 @@ struct spread_graph {
  * @whole  borrowed until return
  * Host. Returns 0 or -GN_ENOMEM, or the machine's code; free it also then.
  */
-int spread_graph_load(struct spread_graph *part, struct gn_net *net, const struct gn_graph *whole);
+int spread_graph_load(struct spread_graph *part, struct gn_net *net, const struct gn_graph *whole,
+                      struct gn_error *error);
 
 /* spread_graph_free - before the run ends. A zeroed part is nothing. */
 void spread_graph_free(struct spread_graph *part, struct gn_net *net);

@@ -27,18 +27,19 @@ uint32_t spread_threads(struct gn_net *net)
 }
 
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
-                  const void *arguments)
+                  const void *arguments, struct gn_error *error)
 {
 	struct gn_net_fault fault;
-	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments, NULL);
+	int rc = simt_launch(gn_net_machine(net), kernel, grid_of(net, threads), arguments, error);
 
 	if (!rc)
-		rc = simt_wait(gn_net_machine(net), NULL);
-	return rc ? rc : gn_net_failure(net, &fault, NULL);
+		rc = simt_wait(gn_net_machine(net), error);
+	return rc ? rc : gn_net_failure(net, &fault, error);
 }
 
 int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
-                           const void *arguments, uint64_t *count, uint32_t counts, uint64_t *counted)
+                           const void *arguments, uint64_t *count, uint32_t counts, uint64_t *counted,
+                           struct gn_error *error)
 {
 	static const uint64_t zero[SPREAD_MOST_COUNTS] = {0};
 	const size_t bytes = counts * sizeof *count;
@@ -46,36 +47,36 @@ int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel,
 
 	assert(counts <= SPREAD_MOST_COUNTS);
 	memset(counted, 0, bytes);
-	rc = simt_move(gn_net_machine(net), count, zero, bytes, NULL);
+	rc = simt_move(gn_net_machine(net), count, zero, bytes, error);
 	if (!rc)
-		rc = spread_launch(net, kernel, threads, arguments);
-	return rc ? rc : simt_move(gn_net_machine(net), counted, count, bytes, NULL);
+		rc = spread_launch(net, kernel, threads, arguments, error);
+	return rc ? rc : simt_move(gn_net_machine(net), counted, count, bytes, error);
 }
 
 /* One node alone, until its kernel finds nothing more. */
 static int until_idle(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments,
-                      uint64_t *changes, uint64_t *changed)
+                      uint64_t *changes, uint64_t *changed, struct gn_error *error)
 {
 	uint64_t now;
 	int rc;
 
 	*changed = 0;
 	do {
-		rc = spread_launch_counting(net, kernel, 0, arguments, changes, 1, &now);
+		rc = spread_launch_counting(net, kernel, 0, arguments, changes, 1, &now, error);
 		*changed += now;
 	} while (!rc && now);
 	return rc;
 }
 
 int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments,
-                       uint64_t *changes, uint64_t *total, uint64_t *rounds)
+                       uint64_t *changes, uint64_t *total, uint64_t *rounds, struct gn_error *error)
 {
 	uint64_t changed;
 	int rc;
 
 	*total = *rounds = 0;
 	do {
-		rc = until_idle(net, kernel, arguments, changes, &changed);
+		rc = until_idle(net, kernel, arguments, changes, &changed, error);
 		*total += changed;
 		if (!rc)
 			rc = gn_net_barrier(gn_net_host(net));

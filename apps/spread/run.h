@@ -18,7 +18,7 @@ extern "C" {
  * Returns 0, the machine's code, or the first failure of an operation on net.
  */
 int spread_launch(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
-                  const void *arguments);
+                  const void *arguments, struct gn_error *error);
 
 enum { SPREAD_MOST_COUNTS = 2 };
 
@@ -29,7 +29,8 @@ enum { SPREAD_MOST_COUNTS = 2 };
  * @counted  [counts], receives them; 0 on failure
  */
 int spread_launch_counting(struct gn_net *net, const struct simt_kernel *kernel, uint32_t threads,
-                           const void *arguments, uint64_t *count, uint32_t counts, uint64_t *counted);
+                           const void *arguments, uint64_t *count, uint32_t counts, uint64_t *counted,
+                           struct gn_error *error);
 
 /* spread_threads - of the grid that spread_launch makes of 0 threads. */
 uint32_t spread_threads(struct gn_net *net);
@@ -46,7 +47,7 @@ uint32_t spread_threads(struct gn_net *net);
  * Returns 0 or a code of spread_launch, gn_net_barrier, gn_net_reduce_u64.
  */
 int spread_until_still(struct gn_net *net, const struct simt_kernel *kernel, const void *arguments,
-                       uint64_t *changes, uint64_t *total, uint64_t *rounds);
+                       uint64_t *changes, uint64_t *total, uint64_t *rounds, struct gn_error *error);
 
 /* spread_count_begin, spread_count_end - the statistics of what lies between, of this node. */
 void spread_count_begin(const struct gn_net *net, struct gn_net_statistics *stats);

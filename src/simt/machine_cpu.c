@@ -160,7 +160,7 @@ static void settle(struct cpu_machine *m, struct cpu_stream *s)
 	while (s->busy)
 		pthread_cond_wait(&m->done, &m->mutex);
 	SIMT__ACQUIRE(&s->launch.ended);
-	if (!s->failure.code)
+	if (s->launch.error.code && !s->failure.code)
 		s->failure = s->launch.error;
 	s->launch.error.code = 0;
 }

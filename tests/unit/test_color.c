@@ -15,7 +15,7 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct color_result result;
 
-	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result), 0);
+	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result, NULL), 0);
 	CHECK_EQUAL(result.colors, t->expected);
 	return 0;
 }
@@ -88,7 +88,7 @@ static int refused(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct color_result result;
 
-	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result), -GN_EINVAL);
+	CHECK_EQUAL(color_run(net, t->graph, t->colors, &result, NULL), -GN_EINVAL);
 	return 0;
 }
 

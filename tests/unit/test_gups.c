@@ -17,7 +17,7 @@ static int run_node(struct gn_net *net, void *argument)
 	const struct gups g = {PART_WORDS, UPDATES, 0, t->xors, t->hold};
 	struct gups_result result;
 
-	CHECK_EQUAL(gups_run(net, &g, &result), 0);
+	CHECK_EQUAL(gups_run(net, &g, &result, NULL), 0);
 	CHECK_EQUAL(result.wrong, 0);
 	return 0;
 }
@@ -86,9 +86,9 @@ static int check_node(struct gn_net *net, void *argument)
 		for (uint32_t every_word = 0; every_word < 2; every_word++) {
 			define(table, &g, nodes);
 			break_table(table, &g, nodes, (enum fault)fault);
-			CHECK_EQUAL(
-			    gups_check(net, &g, every_word, table + gn_net_node(net) * PART_WORDS, &wrong),
-			    0);
+			CHECK_EQUAL(gups_check(net, &g, every_word, table + gn_net_node(net) * PART_WORDS,
+			                       &wrong, NULL),
+			            0);
 			if (fault == ALL_AT_ONE)
 				CHECK(wrong >= nodes);
 			else

@@ -30,7 +30,7 @@ static int node_main(struct gn_net *net, void *argument)
 	struct found got;
 
 	prepare(&got);
-	CHECK_EQUAL(kmeans_run(net, &t->k, &got.result), 0);
+	CHECK_EQUAL(kmeans_run(net, &t->k, &got.result, NULL), 0);
 	CHECK_EQUAL(got.result.iterations, t->want.result.iterations);
 	CHECK_EQUAL(got.result.distance, t->want.result.distance);
 	CHECK(!memcmp(got.centres, t->want.centres, sizeof got.centres));

@@ -118,7 +118,7 @@ static int node_main(struct gn_net *net, void *argument)
 	struct mer_table *table;
 	struct mer_result result;
 
-	CHECK_EQUAL(mer_build(net, &t->reads, t->k, t->capacity, &table, &result), t->expected);
+	CHECK_EQUAL(mer_build(net, &t->reads, t->k, t->capacity, &table, &result, NULL), t->expected);
 	if (t->expected)
 		return 0;
 	CHECK_EQUAL(result.kmers, t->want.kmers);

@@ -53,7 +53,7 @@ static int measure_node(struct gn_net *net, void *argument)
 	memset(&g, 0, sizeof g);
 	g.part_words = PART_WORDS;
 	g.updates = UPDATES;
-	rc = gups_run(net, &g, &r);
+	rc = gups_run(net, &g, &r, NULL);
 	if (!rc && r.wrong)
 		rc = -GN_EBADMSG;
 	if (!rc)

@@ -18,7 +18,7 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct pagerank_result result;
 
-	CHECK_EQUAL(pagerank_run(net, t->graph, ITERATIONS, t->ranks, &result), 0);
+	CHECK_EQUAL(pagerank_run(net, t->graph, ITERATIONS, t->ranks, &result, NULL), 0);
 	CHECK_EQUAL(result.sum, pagerank_one);
 	return 0;
 }

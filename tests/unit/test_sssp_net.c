@@ -25,7 +25,7 @@ static int node_main(struct gn_net *net, void *argument)
 	const struct trial *t = (const struct trial *)argument;
 	struct sssp_result result;
 
-	CHECK_EQUAL(sssp_run(net, t->graph, t->source, t->lengths, &result), 0);
+	CHECK_EQUAL(sssp_run(net, t->graph, t->source, t->lengths, &result, NULL), 0);
 	CHECK_EQUAL(result.reached, reached_of(t));
 	CHECK(result.sends >= result.reached);
 	return 0;

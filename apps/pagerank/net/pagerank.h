@@ -27,6 +27,6 @@ uint64_t pagerank_heap(uint64_t vertices, uint32_t nodes);
  * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
  */
 int pagerank_run(struct gn_net *net, const struct gn_graph *graph, uint32_t iterations, uint64_t *ranks,
-                 struct pagerank_result *result);
+                 struct pagerank_result *result, struct gn_error *error);
 
 #endif

@@ -43,6 +43,6 @@ uint64_t sssp_heap(uint64_t vertices, uint32_t nodes);
  * Returns 0, or what failed: -GN_ENOMEM, the machine's or the network's code.
  */
 int sssp_run(struct gn_net *net, const struct gn_graph *graph, uint32_t source, uint64_t *lengths,
-             struct sssp_result *result);
+             struct sssp_result *result, struct gn_error *error);
 
 #endif
