@@ -283,12 +283,12 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Any host
  * thread; calls follow one another. Managed memory comes back to host memory (memory= above); no kernel may
  * use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and waits for it: do not
- * call it from a callback of a stream. Over a replica on a GPU, a flush that finds a failed member launches
- * one warp on the machine's own stream, and waits until kernels leave room for it. Returns 0, -GN_EIO,
- * -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not answer, or whose lines are in use all
- * that time). After a failure every later call fails, too: the system reports only once that it could not
- * write bytes. rdma: and tiers are exceptions, because the server and the fast level still know these bytes:
- * there a later call that returns 0 has made all of them durable.
+ * call it from a callback of a stream. Over a replica on a GPU it waits for the launches of the machine's own
+ * stream. If it finds a failed member, it launches one warp there, and waits until kernels leave room for it.
+ * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not answer, or whose
+ * lines are in use all that time). After a failure every later call fails, too: the system reports only once
+ * that it could not write bytes. rdma: and tiers are exceptions, because the server and the fast level still
+ * know these bytes: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
