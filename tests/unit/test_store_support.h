@@ -43,13 +43,18 @@ static inline struct simt_machine *open_machine(unsigned threads, unsigned warp_
 	return machine;
 }
 
-/* For tests in which the host itself looks into device memory. */
-static inline void needs_cpu(const struct store_test *t)
+static inline int is_cuda(const struct store_test *t)
 {
 	struct simt_info info;
 
 	simt_describe(t->machine, &info);
-	if (info.is_cuda)
+	return info.is_cuda;
+}
+
+/* For tests in which the host itself looks into device memory. */
+static inline void needs_cpu(const struct store_test *t)
+{
+	if (is_cuda(t))
 		skip();
 }
 
@@ -100,8 +105,8 @@ static inline void open_file(struct store_test *t, const char *scheme, const cha
 }
 
 /*
- * A test without options is patient: under valgrind, which runs one thread at a time, and beside other work,
- * a queue of two commands keeps a lane waiting for longer than the default.
+ * A test without options is patient on the cpu machine: under valgrind, which runs one thread at a time, and
+ * beside other work, a queue of two commands keeps a lane waiting for longer than the default.
  */
 static inline void open_uri(struct store_test *t, const char *uri, const struct gn_store_options *options)
 {
@@ -109,7 +114,7 @@ static inline void open_uri(struct store_test *t, const char *uri, const struct 
 
 	memset(&patient, 0, sizeof patient);
 	patient.timeout_ns = 100000000000u;
-	if (!options)
+	if (!options && !is_cuda(t))
 		options = &patient;
 	if (gn_store_open(&t->store, t->machine, uri, options, &t->error))
 		fail_msg("%s", t->error.text);

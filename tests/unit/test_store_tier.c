@@ -35,14 +35,6 @@ static const char *const slow_stores[] = {
 };
 enum { SLOW_STORES = sizeof slow_stores / sizeof *slow_stores };
 
-static int is_cuda(const struct store_test *t)
-{
-	struct simt_info info;
-
-	simt_describe(t->machine, &info);
-	return info.is_cuda;
-}
-
 /* Options and host:SIZE, or the same with memory of a GPU. Valid until the next call. */
 static const char *begin_of(const struct store_test *t, const char *begin)
 {
