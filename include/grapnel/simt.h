@@ -14,8 +14,8 @@
  *     }
  *     SIMT_KERNEL(scale, struct scale_args)
  *
- * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args,
- * &error). Compiled by a C or C++ compiler it runs on the cpu machine; compiled by nvcc on cpu and cuda.
+ * The host launches it on any machine: simt_launch(machine, &scale_kernel, grid, &args, &error). Compiled by
+ * a C or C++ compiler it runs on the cpu machine; compiled by nvcc it runs on cpu and cuda.
  *
  * This file declares every function; their code is in detail/simt/. Only there are CUDA intrinsics, compiler
  * atomics and assembly. explore.h runs a kernel under every schedule, or under many random ones.

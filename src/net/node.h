@@ -347,8 +347,7 @@ int gn__network(struct gn_net *net);
 int gn__network_fail(struct gn_net *net, uint32_t peer, const struct gn_error *error);
 int gn__network_late(struct gn_net *net, uint32_t peer, const struct gn_error *error);
 
-/* gn__net_fault - as gn_net_failure, without words and without failures of the network that have no fault
- * yet. */
+/* gn__net_fault - the fault of gn_net_failure. Returns its code; 0: none. */
 int gn__net_fault(const struct gn_net *net, struct gn_net_fault *fault);
 
 /* ---- heap.c ---- */

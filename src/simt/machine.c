@@ -104,9 +104,8 @@ int simt_export(struct simt_machine *machine, void *memory, struct simt_exported
 
 	rc = rc ? rc : machine->ops->export_(machine, memory, exported);
 	return rc ? gn_error_set(error, rc,
-	                         "the memory cannot be shared with other processes: this system does not "
-	                         "support it, or "
-	                         "the memory was not allocated as exported")
+	                         "the memory cannot be shared with other processes: it was not allocated as "
+	                         "exported, or this system does not support that")
 	          : 0;
 }
 
@@ -128,8 +127,7 @@ int simt_import(struct simt_machine *machine, const struct simt_exported *export
 	rc = machine->ops->import(machine, exported, memory);
 	return rc ? gn_error_set(error, rc,
 	                         "memory of another process cannot be imported: the process has ended, or is "
-	                         "of another "
-	                         "user or container, or this system does not support it")
+	                         "of another user or container, or this system does not support that")
 	          : 0;
 }
 

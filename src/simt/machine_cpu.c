@@ -165,8 +165,7 @@ static void settle(struct cpu_machine *m, struct cpu_stream *s)
 	s->launch.error.code = 0;
 }
 
-/* The failure of launches before, for the caller of a wait or a move. With the mutex held. Returns its code.
- */
+/* Tell the caller that an earlier launch failed. With the mutex held. Returns its code; 0: none did. */
 static int tell(const struct cpu_stream *s, struct gn_error *error)
 {
 	return s->failure.code ? gn_error_set(error, s->failure.code, "%s", s->failure.text) : 0;
