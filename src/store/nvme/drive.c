@@ -129,6 +129,17 @@ static void set_mute(struct gn_drive *d, uint32_t mute)
 }
 
 /*
+ * After this no thread rings a doorbell of the admin queue. One that waits for the log polls without the
+ * lock, and polling rings; it gives up when it sees that no command is sent.
+ */
+static void silence(struct gn_drive *d)
+{
+	set_mute(d, 1);
+	pthread_mutex_lock(&d->asking);
+	pthread_mutex_unlock(&d->asking);
+}
+
+/*
  * EN may only be cleared when RDY has followed the last time that it was set (Base Specification 2.0, figure
  * 46: CC).
  */
@@ -140,7 +151,7 @@ int gn_drive_disable(struct gn_drive *d, struct gn_error *error)
 	int rc = status == GN_CSTS_GONE ? judge(d, status, error) : 0;
 
 	set_enabled(d, 0);
-	set_mute(d, 1);
+	silence(d);
 	if (rc)
 		return rc;
 	if (config & GN_CC_EN) {
@@ -176,13 +187,8 @@ int gn_drive_enable(struct gn_drive *d, struct gn_error *error)
 	uint32_t last;
 	int rc;
 
-	pthread_mutex_lock(&d->asking); /* another thread may ask for the log: it gives up in a reset */
-	pthread_mutex_lock(&d->lock);
-	simt_store_relaxed_dev_u32(&d->mute, 1);
-	gn_drive_free_queue(&d->admin);
+	gn_drive_free_queue(&d->admin); /* no other thread looks at it: no admin command is sent */
 	rc = make_admin(d, error);
-	pthread_mutex_unlock(&d->lock);
-	pthread_mutex_unlock(&d->asking);
 	if (rc)
 		return rc;
 	if (gn_cap_command_sets(d->cap) & 1 << 6)
