@@ -54,6 +54,12 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 	return 0;
 }
 
+static bool word(const struct tool_net *n, uint64_t vertex, uint32_t *to)
+{
+	*to = ((const uint32_t *)n->got)[vertex];
+	return true;
+}
+
 static void print(const struct tool_net *n)
 {
 	const struct request *q = (const struct request *)n;
@@ -88,6 +94,8 @@ static const struct tool_net_command command = {
     node,
     print,
     report,
+    "write the colours to FILE: one little-endian u32 a vertex",
+    word,
     NULL,
     NULL,
     NULL,

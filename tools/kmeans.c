@@ -155,6 +155,8 @@ static const struct tool_net_command command = {
     report,
     NULL,
     NULL,
+    NULL,
+    NULL,
     fini};
 
 int tool_kmeans(int argc, char **argv)

@@ -143,6 +143,8 @@ static const struct tool_net_command command = {
     print,
     report,
     NULL,
+    NULL,
+    NULL,
     explain,
     fini};
 

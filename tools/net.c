@@ -30,7 +30,8 @@ static int read_graph(struct tool_net *n, struct gn_error *e)
 		                    n->path);
 	n->got = malloc(8 * n->graph.vertices);
 	n->want = n->verify ? malloc(8 * n->graph.vertices) : NULL;
-	if (!n->got || (n->verify && !n->want))
+	n->words = n->out ? (uint32_t *)malloc(n->graph.vertices * sizeof *n->words) : NULL;
+	if (!n->got || (n->verify && !n->want) || (n->out && !n->words))
 		return gn_error_set(e, -GN_ENOMEM, "out of memory for the results of %llu vertices",
 		                    (unsigned long long)n->graph.vertices);
 	return 0;
@@ -121,6 +122,8 @@ static int run_node(struct gn_net *net, void *argument)
 	rc = n->command->node(net, n, &part, &error);
 	if (!rc)
 		rc = gather(net, n, &part);
+	if (!rc && n->out)
+		rc = tool_net_gather(net, n);
 	if (rc && !error.code)
 		gn_net_failure(net, &fault, &error); /* why a wait for the others ended */
 	if (rc && error.code)
@@ -174,8 +177,10 @@ static json_t *report(const struct tool_net *n)
 
 static int show(const struct tool_net *n, struct gn_error *e)
 {
-	const int rc = n->json ? tool_write_json(report(n), n->json, e) : 0;
+	int rc = n->out ? tool_net_write(n, e) : 0;
 
+	if (!rc && n->json)
+		rc = tool_write_json(report(n), n->json, e);
 	if (!rc && !tool_to_stdout(n->json)) {
 		printf("%s%s%u nodes, ", n->path ? n->path : "", n->path ? ": " : "", n->nodes);
 		n->command->print(n);
@@ -191,8 +196,11 @@ static int show(const struct tool_net *n, struct gn_error *e)
 static int run(struct tool_net *n, struct gn_error *e)
 {
 	/* of launched nodes only node 0 writes, and no other may have the folder */
-	int rc = tool_net_launched() ? 0 : tool_can_write(n->json, e);
+	const bool writes = !tool_net_launched();
+	int rc = writes ? tool_can_write(n->out, e) : 0;
 
+	if (!rc && writes)
+		rc = tool_can_write(n->json, e);
 	if (!rc && tool_net_has_graph(n->command))
 		rc = read_graph(n, e);
 	if (!rc)
@@ -218,6 +226,7 @@ int tool_net_main(const struct tool_net_command *c, size_t bytes, int argc, char
 		c->fini(n);
 	free(n->got);
 	free(n->want);
+	free(n->words);
 	gn_graph_fini(&n->graph);
 	free(n);
 	return rc ? tool_fail(c->name, &e) : TOOL_OK;

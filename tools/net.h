@@ -42,13 +42,15 @@ struct tool_net {
 	struct gn_net_options config;
 	uint64_t value[TOOL_NET_OPTIONS]; /* of the command's options, in their order */
 	const char *text[TOOL_NET_OPTIONS];
-	const char *json, *path; /* path: of the graph or file */
+	const char *json, *out, *path; /* path: of the graph or file */
 	bool verify;
 	/* of a command on a graph, which every process reads as a whole */
 	bool undirected;
 	struct gn_graph graph;
 	void *got,
 	    *want; /* 8 bytes a vertex, for what is found and for the reference; want: NULL unless verify */
+	uint32_t *words; /* what --out writes, one a vertex; NULL without it */
+	uint64_t unfit;  /* vertices whose result is no such word; node 0's */
 	/* what node 0 has after the run; nodes 0: it was another process */
 	uint32_t nodes;
 	double seconds;
@@ -85,6 +87,9 @@ struct tool_net_command {
 	 */
 	json_t *(*report)(const struct tool_net *n);
 	/* any of these may be NULL */
+	const char *out; /* of a command on a graph: help of --out */
+	/* what --out writes of a vertex of this node, from n->got; false: it has no room in 32 bits */
+	bool (*word)(const struct tool_net *n, uint64_t vertex, uint32_t *word);
 	double (*bound)(const struct tool_net *n); /* how much may be wrong; NULL: nothing */
 	/* another message for a run that failed, or whose result is wrong: -GN_EBADMSG, and n->wrong is not 0
 	 */
@@ -140,6 +145,12 @@ uint32_t tool_net_vertices(struct gn_net *net, const struct tool_net *n, uint32_
  * @bytes  of a result in n->got: 4 or 8
  */
 uint64_t tool_net_digest(struct gn_net *net, const struct tool_net *n, uint32_t bytes);
+
+/* tool_net_gather - for --out: n->words of node 0's process get what all nodes found. All nodes call it. */
+int tool_net_gather(struct gn_net *net, struct tool_net *n);
+
+/* tool_net_write - for --out: write n->words. Returns 0, -GN_ERANGE (some have no room), or of the file. */
+int tool_net_write(const struct tool_net *n, struct gn_error *e);
 
 extern const char *const tool_net_forms[]; /* enum gn_net_form */
 

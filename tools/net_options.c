@@ -97,7 +97,7 @@ static const struct argp net_argp = {net_options, parse_net, NULL, NULL, tool_ma
 
 /* ---- the options of a command ---- */
 
-enum { OPT_OWN = 512, OPT_VERIFY = OPT_OWN + TOOL_NET_OPTIONS };
+enum { OPT_OWN = 512, OPT_VERIFY = OPT_OWN + TOOL_NET_OPTIONS, OPT_OUT };
 
 /* The place of an option by its key; -1: it is none of the command's. */
 static int place_of(const struct tool_net_option *o, int key)
@@ -156,6 +156,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT: state->child_inputs[0] = n; return 0;
 	case OPT_VERIFY: n->verify = true; return 0;
+	case OPT_OUT: n->out = text; return 0;
 	case 'u': n->undirected = true; return 0;
 	case ARGP_KEY_ARG: read_argument(n, text, state); return 0;
 	case ARGP_KEY_END: check_options(n, state); return 0;
@@ -171,7 +172,7 @@ bool tool_net_has_graph(const struct tool_net_command *c)
 void tool_net_options(struct tool_net *n, int argc, char **argv)
 {
 	const struct tool_net_command *c = n->command;
-	struct argp_option options[TOOL_NET_OPTIONS + 3];
+	struct argp_option options[TOOL_NET_OPTIONS + 4];
 	const struct argp_child children[] = {{&net_argp}, {0}};
 	const struct argp argp = {options, parse, c->argument, c->summary, children};
 	unsigned k = 0;
@@ -190,6 +191,12 @@ void tool_net_options(struct tool_net *n, int argc, char **argv)
 		options[k].name = "verify";
 		options[k].key = OPT_VERIFY;
 		options[k++].doc = c->verify;
+	}
+	if (c->out) {
+		options[k].name = "out";
+		options[k].key = OPT_OUT;
+		options[k].arg = "FILE";
+		options[k++].doc = c->out;
 	}
 	if (tool_net_has_graph(c)) {
 		options[k].name = "undirected";

@@ -13,7 +13,12 @@
 
 int tool_fail(const char *subcommand, const struct gn_error *e)
 {
-	fprintf(stderr, "grapnel %s: %s\n", subcommand, e->text);
+	const size_t name = strlen(subcommand);
+
+	if (!strncmp(e->text, subcommand, name) && !strncmp(e->text + name, ": ", 2))
+		fprintf(stderr, "grapnel %s\n", e->text); /* a job of this name has said it */
+	else
+		fprintf(stderr, "grapnel %s: %s\n", subcommand, e->text);
 	return TOOL_FAILED;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "net.h"
 #include "pagerank/net/pagerank.h"
@@ -48,6 +49,14 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 	if (!gn_net_node(net))
 		((struct request *)n)->result = result;
 	return 0;
+}
+
+static bool word(const struct tool_net *n, uint64_t vertex, uint32_t *to)
+{
+	const float rank = (float)((double)((const uint64_t *)n->got)[vertex] / (double)pagerank_one);
+
+	memcpy(to, &rank, sizeof rank);
+	return true;
 }
 
 static bool sum_is_one(const struct tool_net *n)
@@ -98,6 +107,8 @@ static const struct tool_net_command command = {
     node,
     print,
     report,
+    "write the ranks to FILE: one little-endian f32 a vertex",
+    word,
     bound};
 
 int tool_pagerank_net(int argc, char **argv)

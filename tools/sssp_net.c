@@ -61,6 +61,14 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 	return 0;
 }
 
+static bool word(const struct tool_net *n, uint64_t vertex, uint32_t *to)
+{
+	const uint64_t length = ((const uint64_t *)n->got)[vertex];
+
+	*to = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+	return length < UINT32_MAX || length == UINT64_MAX;
+}
+
 static void print(const struct tool_net *n)
 {
 	const struct sssp_result *r = &((const struct request *)n)->result;
@@ -92,7 +100,9 @@ static const struct tool_net_command command = {
     prepare,
     node,
     print,
-    report};
+    report,
+    "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable",
+    word};
 
 int tool_sssp_net(int argc, char **argv)
 {

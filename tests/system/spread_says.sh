@@ -1,8 +1,9 @@
 #!/bin/sh
 # The applications on many nodes: each is verified once, says its figures and digests, and refuses what it cannot work on; and the
-# model of messages on many nodes. Inputs of every kind: spread.sh. Usage: spread_says.sh GRAPNEL SCRATCH-FOLDER
+# model of messages on many nodes. Inputs of every kind: spread.sh. Usage: spread_says.sh GRAPNEL SCRATCH-FOLDER MPIEXEC (or '')
 set -eu
 grapnel=$1
+mpiexec=$3
 # shellcheck disable=SC1091 # it is looked at by itself
 . "$(dirname "$0")/begin.sh"
 
@@ -54,8 +55,36 @@ if cmp -s one other; then
   exit 1
 fi
 
+# --out is the same whatever the number of nodes, and that of the form over a store; kron17.gng is more than one part of its words.
+"$grapnel" gen kron --scale "$(few 11 17)" --degree 4 --undirected kron17.gng >/dev/null
+for app in 'pagerank --iterations 3' 'sssp --source 1' color; do
+  tool=${app%% *}
+  for nodes in 1 3 8; do
+    # shellcheck disable=SC2086 # a subcommand and its options
+    "$grapnel" $app kron17.gng --nodes "$nodes" --out "$tool.$nodes" >/dev/null
+  done
+  cmp "$tool.1" "$tool.3"
+  cmp "$tool.1" "$tool.8"
+  [ "$(wc -c <"$tool.1")" -eq $((4 << $(few 11 17))) ] || fail "$tool: --out has not 4 bytes a vertex"
+done
+"$grapnel" sssp --source 1 kron17.gng --out sssp.store >/dev/null
+cmp sssp.1 sssp.store
+"$grapnel" pagerank --iterations 3 --tolerance 0 kron17.gng --out pagerank.store >/dev/null
+cmp pagerank.1 pagerank.store
+if [ -n "$mpiexec" ]; then
+  # more processes than processors, also for root; other MPIs than Open MPI do not mind
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  timeout 120 "$mpiexec" -n 3 "$grapnel" sssp --source 1 kron17.gng --out sssp.mpi >ranks || fail "under $mpiexec: $(cat ranks)"
+  cmp sssp.1 sssp.mpi
+fi
+
 refusals '' ''
+printf '0 1 2147483647\n1 2 2147483647\n2 3 2147483647\n' >long.wel
+refuses 1 'long.bin: results that do not fit into 32 bits: 1;' sssp long.wel --nodes 2 --out long.bin
+[ ! -e long.bin ] || fail 'lengths that do not fit were written'
 for tool in pagerank sssp color; do
+  refuses 1 'nofolder/r.bin: creating the file failed' "$tool" path.el --nodes 2 --out nofolder/r.bin
   refuses 2 'GRAPH' "$tool" --nodes 2
   refuses 2 'one GRAPH' "$tool" path.el star.el --nodes 2
   refuses 1 'missing.el' "$tool" missing.el --nodes 2
