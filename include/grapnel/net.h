@@ -10,13 +10,17 @@
  *
  *     static int node_main(struct gn_net *net, void *unused)
  *     {
+ *             const struct gn_net_view *host = gn_net_host(net);
  *             uint64_t *table = gn_net_alloc(net, 1 << 20, NULL);
  *             struct update_args a = {gn_net_device(net), table};
+ *             int rc = table ? gn_net_barrier(host) : -GN_ENOMEM; // the table is there on every node
  *
- *             simt_launch(gn_net_machine(net), &update_kernel, grid, &a, NULL);
+ *             if (!rc)
+ *                     rc = simt_launch(gn_net_machine(net), &update_kernel, grid, &a, NULL);
  *             // in the kernel: gn_net_inc_u64(&a->net, pe, &a->table[i])
- *             simt_wait(gn_net_machine(net), NULL);
- *             return gn_net_barrier(gn_net_host(net));
+ *             if (!rc)
+ *                     rc = simt_wait(gn_net_machine(net), NULL);
+ *             return rc ? rc : gn_net_barrier(host); // all messages have arrived
  *     }
  *     ...
  *     gn_net_run(&options, node_main, NULL, &error);
@@ -144,12 +148,12 @@ struct gn_net_statistics {
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
  *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too
- * Host. Returns when all nodes of this process have ended: 0; or a code of `node` that is not 0: that
- * of the node that failed first, where it is known (error has the network's
- * message); or -GN_EINVAL (an option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such
- * transport or machine: the message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not
- * end, in time), -GN_EIO (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an
- * earlier run).
+ * Host. Returns when all nodes of this process have ended: 0: all messages were applied; or a code of `node`
+ * that is not 0: that of the node that failed first, where it is known (error has the network's message); or
+ * the code with which the network of a node of this process failed, although `node` returned 0; or -GN_EINVAL
+ * (an option; not the thread that initialised MPI), -GN_ENOMEM, -GN_ENODEV (no such transport or machine: the
+ * message says how to get it), -GN_ETIMEDOUT (other nodes did not begin, or did not end, in time), -GN_EIO
+ * (an error of MPI), -GN_ENOTSUP (MPI was initialised for one thread, or used by an earlier run).
  */
 int gn_net_run(const struct gn_net_options *options, int (*node)(struct gn_net *net, void *argument),
                void *argument, struct gn_error *error);
@@ -211,8 +215,8 @@ typedef void gn_net_handler_fn(const struct gn_net_incoming *message, void *cont
  *        of them are compared; node 0 fails if another node has a different name (-GN_EINVAL; the text of
  *        gn_net_failure has both)
  * Handlers run on the network thread, one after the other, and must not wait. They do not reach a GPU's
- * memory. Host. Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered), or
- * -GN_ETIMEDOUT (the name could not be sent).
+ * memory. Host. Returns a number from 0, -GN_EINVAL (the name is taken), -GN_ENOBUFS (64 are registered),
+ * -GN_ETIMEDOUT (the name could not be sent), or the code of a node that failed.
  */
 int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *handler, void *context,
                    struct gn_error *error);
@@ -331,8 +335,9 @@ SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint6
 /*
  * gn_net_get_nb - load bytes without waiting for them; a GPU's thread waits, for each 4096 bytes.
  * @to  memory that the node's host reaches; of a GPU's thread: memory that the thread reaches. Its bytes are
- *      undefined and borrowed until gn_net_quiet
- * gn_net_get - the same, and wait for the bytes.
+ *      undefined and borrowed until gn_net_quiet returns 0; if that fails, until gn_net_run returns. After
+ *      a failure of this call it is not borrowed
+ * gn_net_get - the same, and wait for the bytes. Also after a failure nothing is written to `to` any more.
  */
 SIMT_FN int gn_net_get_nb(const struct gn_net_view *n, uint32_t pe, const void *from, void *to,
                           uint64_t bytes);
@@ -405,6 +410,10 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
  * of a kernel. Each wait for another node lasts at most timeout_ns. Return as gn_net_put, and -GN_EINVAL: the
  * team is not valid, or this node is not in it. gn_net_failure names the node for which this one waited; that
  * node may itself have waited for another.
+ *
+ * After another failure than -GN_EINVAL the team's group cannot be used by this node any more: every later
+ * call returns the code of the first failure, and nodes that wait for this one reach their deadline.
+ * Otherwise a later sum could take what was sent to the one that failed.
  *
  * A struct gn_net_team is a set of nodes: `nodes` of them, every stride-th from first on. It is plain data,
  * the same on all of them. If teams share a node and may call these functions at the same time, each needs a

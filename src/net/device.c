@@ -37,12 +37,14 @@ static int device_memory(struct gn_net *net, struct gn_error *error)
 
 	d->job = (struct gn_device_job *)simt_alloc(d->kernel.machine, bytes, SIMT_PINNED, error);
 	if (!d->job)
-		return gn_error_set(error, -GN_ENOMEM,
-		                    "cannot allocate %zu MiB of pinned host memory for node %u", bytes >> 20,
-		                    net->route.node);
+		return gn_error_set(
+		    error, -GN_ENOMEM,
+		    "cannot allocate %zu MiB of pinned host memory for node %u; start fewer nodes",
+		    bytes >> 20, net->route.node);
 	d->near = (uint64_t *)simt_alloc(d->kernel.machine, near, SIMT_DEVICE, error);
 	if (!d->near)
-		return gn_error_set(error, -GN_ENOMEM, "cannot allocate %zu KiB of device memory for node %u",
+		return gn_error_set(error, -GN_ENOMEM,
+		                    "cannot allocate %zu KiB of device memory for node %u; start fewer nodes",
 		                    near >> 10, net->route.node);
 	return 0;
 }

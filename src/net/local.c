@@ -19,14 +19,18 @@ struct mailbox {
 struct gn_local_world {
 	uint32_t nodes;
 	uint32_t session;
-	uint32_t left;                                /* nodes that will send no more packets */
+	/*
+	 * nodes that have something to do, and packets that are under way. A node that takes a packet has
+	 * something to do before the packet is released, so this is 0 when no packet can come any more
+	 */
+	uint32_t work;
 	struct mailbox (*mailbox)[GN_PACKET_CLASSES]; /* of each node */
 };
 
 struct local {
 	struct gn_transport transport; /* first */
 	struct gn_local_world *world;
-	int has_left;
+	int rests; /* it is not counted in work */
 };
 
 static int local_send(struct gn_transport *t, struct gn_parcel *parcel)
@@ -39,6 +43,7 @@ static int local_send(struct gn_transport *t, struct gn_parcel *parcel)
 	parcel->bytes = gn_packet_bytes(parcel->packet);
 	parcel->peer = t->node; /* for the receiver */
 	simt_store_relaxed_dev_u32(&parcel->away, 1);
+	simt_add_acq_rel_dev_u32(&((struct local *)t)->world->work, 1);
 	box->parcel[gn_ring_slot(&box->ring, ticket)] = parcel;
 	gn_ring_commit(&box->ring, ticket);
 	return 0;
@@ -52,12 +57,16 @@ static int local_sent(struct gn_transport *t, struct gn_parcel *parcel)
 
 static struct gn_parcel *local_receive(struct gn_transport *t, uint32_t class_)
 {
+	struct local *l = (struct local *)t;
 	struct mailbox *box = &((struct local *)t)->world->mailbox[t->node][class_];
 	struct gn_parcel *parcel;
 	uint32_t ticket;
 
 	if (gn_ring_take(&box->ring, &ticket))
 		return NULL;
+	if (l->rests)
+		simt_add_acq_rel_dev_u32(&l->world->work, 1);
+	l->rests = 0;
 	parcel = box->parcel[gn_ring_slot(&box->ring, ticket)];
 	gn_ring_release(&box->ring, ticket);
 	return parcel;
@@ -65,18 +74,18 @@ static struct gn_parcel *local_receive(struct gn_transport *t, uint32_t class_)
 
 static void local_release(struct gn_transport *t, struct gn_parcel *parcel)
 {
-	(void)t;
 	simt_store_release_dev_u32(&parcel->away, 0);
+	simt_add_acq_rel_dev_u32(&((struct local *)t)->world->work, ~0u);
 }
 
 static int local_leave(struct gn_transport *t)
 {
 	struct local *l = (struct local *)t;
 
-	if (!l->has_left)
-		simt_add_acq_rel_dev_u32(&l->world->left, 1);
-	l->has_left = 1;
-	return simt_load_acquire_dev_u32(&l->world->left) == t->nodes;
+	if (!l->rests)
+		simt_add_acq_rel_dev_u32(&l->world->work, ~0u);
+	l->rests = 1;
+	return !simt_load_acquire_dev_u32(&l->world->work);
 }
 
 static void local_close(struct gn_transport *t)
@@ -98,7 +107,7 @@ int gn_local_world_create(struct gn_local_world **world, uint32_t nodes, struct 
 		return gn_error_set(error, -GN_ENOMEM, "out of host memory for the mailboxes of %u nodes",
 		                    nodes);
 	}
-	w->nodes = nodes;
+	w->nodes = w->work = nodes;
 	w->session = (uint32_t)simt_clock_ns() | 1;
 	for (uint32_t node = 0; node < nodes; node++)
 		for (uint32_t k = 0; k < GN_PACKET_CLASSES; k++) {

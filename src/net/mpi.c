@@ -42,6 +42,8 @@ struct mpi {
 	struct gn_transport transport; /* first */
 	MPI_Comm comm;
 	MPI_Request leaving;
+	/* packets that were sent and released: of this node; of all, in the last two waves that ended */
+	uint64_t own[2], all[2], before[2], sent, released;
 	int leaves, ends_mpi;
 	uint64_t timeout_ns;
 	struct arrivals arrivals[GN_PACKET_CLASSES];
@@ -90,6 +92,7 @@ static int mpi_send(struct gn_transport *t, struct gn_parcel *parcel)
 	                                     (int)parcel->peer, (int)parcel->class_, m->comm, &request),
 	                          "MPI_Issend");
 
+	m->sent += !rc;
 	if (!rc)
 		memcpy(&parcel->carrier, &request, sizeof request);
 	return rc;
@@ -146,25 +149,47 @@ static void mpi_release(struct gn_transport *t, struct gn_parcel *parcel)
 {
 	struct mpi *m = (struct mpi *)t;
 
+	m->released++;
 	receive_post(m, &m->arrivals[parcel->class_], (struct receive *)parcel, parcel->class_);
 }
 
 /* ---- the end ---- */
 
+/* Begin a wave: add up the counts of all nodes, each as it is when the node has nothing to send. */
+static int wave_begins(struct mpi *m)
+{
+	m->own[0] = m->sent;
+	m->own[1] = m->released;
+	memcpy(m->before, m->all, sizeof m->before);
+	return check_open(m, MPI_Iallreduce(m->own, m->all, 2, MPI_UINT64_T, MPI_SUM, m->comm, &m->leaving),
+	                  "MPI_Iallreduce");
+}
+
+/*
+ * A packet that is sent may not have been released, and then its receiver may send others, also for a node
+ * that has nothing to send. Nothing is under way any more when as many packets were sent by the end of a wave
+ * as were released by the end of the wave before (Mattern, Algorithms for distributed termination detection,
+ * Distributed Computing 2, 1987, section 4: the four counter method). All nodes see the same sums.
+ */
 static int mpi_leave(struct gn_transport *t)
 {
 	struct mpi *m = (struct mpi *)t;
 	int done = 0;
 
-	if (!m->leaves) {
-		m->leaves = 1;
-		check_open(m, MPI_Ibarrier(m->comm, &m->leaving), "MPI_Ibarrier");
+	if (!m->leaves && !t->error.code) {
+		m->leaves = t->keeps = 1;
+		m->all[0] = m->all[1] = UINT64_MAX; /* there was no wave before the first */
+		wave_begins(m);
 	}
 	if (t->error.code ||
-	    check_open(m, MPI_Test(&m->leaving, &done, MPI_STATUS_IGNORE), "MPI_Test of a barrier"))
+	    check_open(m, MPI_Test(&m->leaving, &done, MPI_STATUS_IGNORE), "MPI_Test of a sum") || !done)
 		return 0;
-	t->keeps = !done;
-	return done;
+	if (m->all[0] != m->before[1]) {
+		wave_begins(m);
+		return 0;
+	}
+	t->keeps = 0;
+	return 1;
 }
 
 static void arrivals_close(struct arrivals *a)
@@ -240,9 +265,11 @@ static int together(MPI_Request *request, const char *what, uint64_t timeout_ns,
 	while (!rc && !done) {
 		rc = check(error, MPI_Test(request, &done, MPI_STATUS_IGNORE), what);
 		if (!rc && !done && simt_clock_ns() > deadline)
-			rc = gn_error_set(error, -GN_ETIMEDOUT,
-			                  "not all nodes called gn_net_run within %llu ms",
-			                  (unsigned long long)(timeout_ns / 1000000));
+			rc =
+			    gn_error_set(error, -GN_ETIMEDOUT,
+			                 "not all nodes called gn_net_run within %llu ms; every process must "
+			                 "call it",
+			                 (unsigned long long)(timeout_ns / 1000000));
 		simt_relax();
 	}
 	return rc;

@@ -87,7 +87,11 @@ static int waited_in_vain(const struct gn_net *net, int rc, struct gn_error *err
 {
 	if (simt_load_acquire_dev_u32(&net->failed))
 		return gn_error_set(error, rc, "%s", net->failure.text);
-	return gn_error_set(error, rc, "node %u waited in vain: %s", net->route.node, gn_error_name(rc));
+	return gn_error_set(
+	    error, rc,
+	    "node %u waited in vain for the other nodes: %s; they must make the same call, within the "
+	    "timeout of gn_net_run",
+	    net->route.node, gn_error_name(rc));
 }
 
 /* Send a handler's name to node 0, which compares the names of all nodes. */
@@ -106,7 +110,7 @@ int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *hand
                    struct gn_error *error)
 {
 	const uint32_t id = net->handlers;
-	const struct gn_handler entry = {name, handler, context};
+	char *kept;
 	int rc;
 
 	for (uint32_t k = 0; k < id; k++)
@@ -115,9 +119,17 @@ int gn_net_handler(struct gn_net *net, const char *name, gn_net_handler_fn *hand
 			                    "node %u has a handler \"%s\" already; give another name",
 			                    net->route.node, name);
 	if (id == GN_NET_MOST_HANDLERS)
-		return gn_error_set(error, -GN_ENOBUFS, "node %u has %u handlers, and no room for \"%s\"",
-		                    net->route.node, id, name);
-	net->handler[id] = entry;
+		return gn_error_set(
+		    error, -GN_ENOBUFS,
+		    "node %u has %u handlers, and no room for \"%s\"; let one handler do the work of "
+		    "several",
+		    net->route.node, id, name);
+	kept = strdup(name); /* gn__node_destroy frees it */
+	if (!kept)
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for the handler \"%s\"", name);
+	net->handler[id].name = kept;
+	net->handler[id].run = handler;
+	net->handler[id].context = context;
 	simt_store_release_dev_u32(&net->handlers, id + 1);
 	rc = say_name(net, id, name);
 	return rc ? waited_in_vain(net, rc, error) : (int)id;

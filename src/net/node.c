@@ -129,7 +129,7 @@ static int slots_init(struct gn_net *net, const struct shared *s, uint32_t k, st
 	int rc;
 
 	if (!turn)
-		return gn_error_set(error, -GN_ENOMEM, "out of host memory");
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for a node; start fewer nodes");
 	gn_ring_init(&ring, turn, turn, GN_NET_SLOTS, 0);
 	for (uint32_t n = 0; n < GN_NET_SLOTS && !gn_ring_reserve(&ring, &ticket); n++) {
 		id[gn_ring_slot(&ring, ticket)] = n + k * GN_NET_SLOTS;
@@ -153,7 +153,7 @@ static int kernel_logs_init(struct gn_net *net, const struct shared *s, struct g
 	int rc;
 
 	if (!image)
-		return gn_error_set(error, -GN_ENOMEM, "out of host memory");
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for a node; start fewer nodes");
 	for (uint32_t k = 0; k < net->logs; k++) {
 		uint64_t released; /* stands for the word of the log, which may be apart; it is 0 there */
 
@@ -208,6 +208,7 @@ static void views_init(struct gn_net *net, const struct shared *s)
 	v->data_bytes = s->data ? net->options.shared_bytes : net->options.data_bytes;
 	v->group = (struct gn_net_group *)(void *)(s->data ? s->data : s->heap);
 	v->slot = s->slot;
+	v->slots = net->slots;
 	v->free_slot = s->ring[own];
 	v->free_id = s->id[own];
 	v->fault = net->fault;
@@ -262,6 +263,8 @@ void gn__node_destroy(struct gn_net *net)
 		free(net->intake[k].sequence);
 		free(net->intake[k].plain);
 	}
+	for (uint32_t k = 0; k < net->handlers; k++)
+		free(net->handler[k].name);
 	free(net->scratch);
 	free(net->quiet.token);
 	free(net->turn);
@@ -378,7 +381,7 @@ int gn__node_create(struct gn_net **net, const struct gn_net_options *options, s
 
 	if (!n) {
 		transport->ops->close(transport);
-		return gn_error_set(error, -GN_ENOMEM, "out of host memory for a node");
+		return gn_error_set(error, -GN_ENOMEM, "out of host memory for a node; start fewer nodes");
 	}
 	n->transport = transport;
 	n->options = *options;

@@ -100,7 +100,7 @@ struct gn_quiet {
 };
 
 struct gn_handler {
-	const char *name;
+	char *name; /* owned */
 	gn_net_handler_fn *run;
 	void *context;
 };

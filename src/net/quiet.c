@@ -40,14 +40,19 @@ static void slot_fill(struct gn_net *net, uint32_t id, uint32_t waiting, int cod
                       const void *bytes, uint32_t count)
 {
 	struct gn_net_slot *s = &net->host.slot[id];
+	const uint32_t done = (waiting & ~3u) | GN_NET_SLOT_DONE;
+	const int unwaited = simt_load_relaxed_dev_u32(&s->unwaited) != 0;
+	/* the memory of a get that a quiet waits for is the thread's again when it has given the get up */
+	int given_up = unwaited && simt_cas_acq_rel_dev_u32(&s->state, waiting, done) != waiting;
 
 	s->value = value;
-	s->code = (bytes != NULL) == (s->to != NULL) && count == s->bytes ? code : -GN_EBADMSG;
-	if (bytes && !s->code)
-		memcpy(s->to, bytes, count);
+	s->code = (bytes != NULL) == (s->to != 0) && count == s->bytes ? code : -GN_EBADMSG;
+	if (bytes && !s->code && !given_up)
+		memcpy((void *)(uintptr_t)s->to, bytes, count);
 	/* R3, of the network's edges in docs/memory-model.md: the thread sees value, code and bytes */
-	if (s->unwaited ||
-	    simt_cas_acq_rel_dev_u32(&s->state, waiting, (waiting & ~3u) | GN_NET_SLOT_DONE) != waiting)
+	if (!unwaited)
+		given_up = simt_cas_acq_rel_dev_u32(&s->state, waiting, done) != waiting;
+	if (unwaited || given_up)
 		slot_free(net, id);
 }
 

@@ -55,15 +55,21 @@ static void *run_node(void *argument)
 
 /* ---- before and after a run ---- */
 
+/* Whole pages. What has no room in 64 bits stays as it is, and is refused. */
+static uint64_t round_up(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - 4095 ? bytes : (bytes + 4095) / 4096 * 4096;
+}
+
 static void set_defaults(struct gn_net_options *c)
 {
 	if (!c->machine.name)
 		c->machine.name = "cpu";
-	c->heap_bytes = c->heap_bytes ? (c->heap_bytes + 4095) / 4096 * 4096 : default_heap_bytes;
+	c->heap_bytes = c->heap_bytes ? round_up(c->heap_bytes) : default_heap_bytes;
 	if (!c->log_bytes)
 		c->log_bytes =
 		    strncmp(c->machine.name, "cuda", 4) ? default_log_bytes : default_log_bytes / 4;
-	c->shared_bytes = c->shared_bytes ? (c->shared_bytes + 4095) / 4096 * 4096 : default_shared_bytes;
+	c->shared_bytes = c->shared_bytes ? round_up(c->shared_bytes) : default_shared_bytes;
 	c->packet_bytes = c->form == GN_NET_MESSAGE_PER_LANE ? 1 : c->packet_bytes;
 	c->packet_bytes = c->packet_bytes && c->packet_bytes < GN_PACKET_BYTES ? c->packet_bytes
 	                                                                       : (uint64_t)GN_PACKET_BYTES;
@@ -79,6 +85,7 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
                           struct gn_error *error)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	const uint64_t most = gn__message_most_place;
 
 	if (!nodes || nodes > GN_NET_MOST_NODES)
 		return gn_error_set(error, -GN_EINVAL, "%u nodes are not possible; give 1 to %d", nodes,
@@ -96,11 +103,16 @@ static int settle_options(struct gn_net_options *c, uint32_t nodes, uint32_t sam
 		c->columns = gn_rule_columns(nodes);
 	if (!c->machine.threads)
 		c->machine.threads = cores > (long)same_host ? (unsigned)(cores / (long)same_host) : 1;
-	if ((c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > gn__message_most_place)
+	/* each alone first: the sum may pass 2^64 */
+	if (c->heap_bytes / 4 > most || c->shared_bytes / 4 > most || c->data_bytes / 4 > most ||
+	    (c->heap_bytes + c->shared_bytes + c->data_bytes) / 4 > most)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "a heap of %llu bytes is too large; heap, shared data and symmetric data "
 		                    "together can have at most 512 GiB",
 		                    (unsigned long long)c->heap_bytes);
+	if (c->log_bytes / 4 > most)
+		return gn_error_set(error, -GN_EINVAL, "a log of %llu bytes is too large; give less",
+		                    (unsigned long long)c->log_bytes);
 	return 0;
 }
 
@@ -110,25 +122,30 @@ static int outcome(const struct run *r, struct gn_error *error)
 	struct gn_net_fault fault;
 	int failed;
 
-	if (!r->rc && !r->network_rc)
+	/* Messages of others may be lost here though the program has ended well; heard: they know it
+	 * themselves. */
+	if (!r->rc && !r->network_rc && (r->net->heard || !simt_load_acquire_dev_u32(&r->net->fault->ended)))
 		return 0;
 	failed = gn_net_failure(r->net, &fault, error);
 	if (!r->rc && !simt_load_acquire_dev_u32(&r->net->failed))
 		return gn_error_set(
-		    error, r->network_rc, "not all other nodes ended within %llu ms after node %u",
+		    error, r->network_rc,
+		    "not all other nodes ended within %llu ms after node %u; let all nodes do "
+		    "about the same work, or give a longer timeout",
 		    (unsigned long long)(r->net->options.timeout_ns / 1000000), r->net->route.node);
 	if (failed) {
 		if (error)
 			error->code = r->rc ? r->rc : r->net->failure.code;
 		return r->rc ? r->rc : r->net->failure.code;
 	}
-	return gn_error_set(error, r->rc, "the program of node %u returned %d", r->net->route.node, r->rc);
+	return gn_error_set(error, r->rc, "the program of node %u returned %d (%s)", r->net->route.node,
+	                    r->rc, gn_error_name(r->rc));
 }
 
 static int no_thread(struct run *r, struct gn_error *error)
 {
 	simt_store_release_dev_u32(&r->net->stop, 1);
-	return gn_error_set(error, -GN_ENOMEM, "the system has no thread left for node %u",
+	return gn_error_set(error, -GN_ENOMEM, "the system has no thread left for node %u; start fewer nodes",
 	                    r->net->route.node);
 }
 

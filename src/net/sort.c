@@ -112,7 +112,8 @@ int gn__sort_create(struct gn_net *net, const struct gn__log_reader *reader, str
 		rc = host_memory(net);
 	if (rc == -GN_ENOMEM)
 		return gn_error_set(error, rc,
-		                    "cannot allocate the packets of %u ways for the kernels of node %u",
+		                    "cannot allocate the packets of %u ways for the kernels of node %u; give "
+		                    "fewer nodes, or more columns",
 		                    ways_of(net), net->route.node);
 	return gn_error_prefix(error, rc, "node %u cannot make its packets", net->route.node);
 }

@@ -42,7 +42,8 @@ struct gn_transport_ops {
 	struct gn_parcel *(*receive)(struct gn_transport *t, uint32_t class_);
 	void (*release)(struct gn_transport *t, struct gn_parcel *parcel);
 	/*
-	 * This node will send no more packets. Called repeatedly; returns 1 when this is true for all nodes.
+	 * This node has nothing to send, and will not have unless it gets a packet. Called repeatedly while
+	 * that is so; returns 1 when it is so for all nodes and every packet was released: none will come.
 	 */
 	int (*leave)(struct gn_transport *t);
 	void (*close)(struct gn_transport *t);

@@ -40,11 +40,14 @@ SIMT_FN uint64_t gn__net_slot_arm(struct gn_net_slot *s, uint32_t id, char *to, 
 {
 	const uint32_t uses = ((simt_load_relaxed_dev_u32(&s->state) >> 2) + 1) & 0x1fffff;
 
-	s->to = to;
+	simt_store_relaxed_dev_u64(&s->to, (uint64_t)(uintptr_t)to);
 	s->bytes = bytes;
 	s->code = 0;
-	s->unwaited = unwaited;
-	simt_store_relaxed_dev_u32(&s->state, uses << 2 | GN_NET_SLOT_WAITING);
+	simt_store_relaxed_dev_u32(&s->unwaited, unwaited);
+	if (unwaited) /* R13 */
+		simt_store_release_dev_u32(&s->state, uses << 2 | GN_NET_SLOT_WAITING);
+	else
+		simt_store_relaxed_dev_u32(&s->state, uses << 2 | GN_NET_SLOT_WAITING);
 	return (uint64_t)uses << 16 | id;
 }
 
@@ -53,7 +56,12 @@ SIMT_FN void gn__net_slot_disarm(const struct gn_net_view *n, uint32_t id)
 {
 	struct gn_net_slot *s = &n->slot[id];
 
-	simt_store_relaxed_dev_u32(&s->state, simt_load_relaxed_dev_u32(&s->state) & ~3u);
+	const uint32_t state = simt_load_relaxed_dev_u32(&s->state) & ~3u;
+
+	if (SIMT_ON_CUDA) /* no slot of a GPU's thread is unwaited */
+		simt_store_relaxed_dev_u32(&s->state, state);
+	else
+		simt_store_release_dev_u32(&s->state, state); /* R14 */
 	gn__net_slot_give(n, id);
 }
 
@@ -85,9 +93,31 @@ SIMT_FN int gn__net_slot_wait(const struct gn_net_view *n, uint32_t id, uint64_t
 	*value = s->value;
 	rc = s->code;
 	if (to && !rc)
-		memcpy(to, s->to, s->bytes);
+		memcpy(to, (const void *)(uintptr_t)s->to, s->bytes);
 	gn__net_slot_disarm(n, id);
 	return rc;
+}
+
+/*
+ * Give up the gets of these bytes for which only a quiet waits: when this returns, no reply writes there any
+ * more. Their slots are free when the replies come.
+ */
+SIMT_NOINLINE_FN void gn__net_give_up(const struct gn_net_view *n, const char *to, uint64_t bytes)
+{
+	const uint64_t first = (uint64_t)(uintptr_t)to;
+
+	for (uint32_t id = 0; id < n->slots; id++) {
+		struct gn_net_slot *s = &n->slot[id];
+		uint32_t state = simt_load_acquire_sys_u32(&s->state); /* A13: pairs with R13 */
+
+		if (!simt_load_relaxed_sys_u32(&s->unwaited) ||
+		    simt_load_relaxed_sys_u64(&s->to) - first >= bytes)
+			continue;
+		if ((state & 3) == GN_NET_SLOT_WAITING)
+			state = simt_cas_relaxed_sys_u32(&s->state, state, (state & ~3u) | GN_NET_SLOT_LOST);
+		while ((state & 3) == GN_NET_SLOT_DONE && simt_load_acquire_sys_u32(&s->state) == state)
+			simt_relax(); /* the bytes are being copied; A14: pairs with R14 */
+	}
 }
 
 /* ---- fetching ---- */
@@ -316,6 +346,8 @@ SIMT_FN int gn__net_get_parts(const struct gn_net_view *n, uint32_t pe, uint64_t
 		q.to = to + at;
 		rc = gn__net_ask(n, &q, &unused);
 	}
+	if (rc && q.unwaited)
+		gn__net_give_up(n, to, bytes);
 	return rc;
 }
 
@@ -352,12 +384,15 @@ SIMT_FN int gn_net_quiet(const struct gn_net_view *n)
 SIMT_FN int gn_net_get(const struct gn_net_view *n, uint32_t pe, const void *from, void *to, uint64_t bytes)
 {
 	uint64_t address = 0;
-	const int rc = gn_net_get_nb(n, pe, from, to, bytes);
+	int rc = gn_net_get_nb(n, pe, from, to, bytes);
 
 	if (rc || n->stage ||
 	    (!gn_net_address(n, from, bytes, &address) && gn__net_reached(n, pe, address, to)))
 		return rc;
-	return gn_net_quiet(n);
+	rc = gn_net_quiet(n);
+	if (rc)
+		gn__net_give_up(n, (const char *)to, bytes);
+	return rc;
 }
 
 SIMT_FN void gn_net_fence(const struct gn_net_view *n)

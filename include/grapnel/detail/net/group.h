@@ -6,6 +6,9 @@
  * The nodes form a binomial tree. Each node sends its elements up, and the root sends the result down. No
  * node enters the next function before the root has heard from it in this one. So one place for each child is
  * enough, and a node that leaves a function has read all that was sent to it.
+ *
+ * A function that fails on a node leaves counts behind that the next one would take for its own. So the group
+ * has failed there: every later function over it returns the same code. The other nodes then wait in vain.
  */
 #ifndef GRAPNEL_NET_GROUP_H
 #define GRAPNEL_NET_GROUP_H
@@ -25,7 +28,8 @@ struct gn_net_group {
 	 * sync at the end of an all-gather, and this node in a step before
 	 */
 	uint64_t up[GN__NET_CHILDREN];
-	uint64_t down;
+	uint64_t
+	    down; /* a signal of the parent; above its lower half the code with which a function failed */
 	uint64_t down_word[GN_NET_REDUCE_WORDS];
 	uint64_t up_word[GN__NET_CHILDREN][GN_NET_REDUCE_WORDS];
 };
@@ -90,6 +94,8 @@ SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *t
 		return rc;
 	if (root >= team->nodes)
 		return gn__net_fail(n, -GN_EINVAL, root, GN__MESSAGE_NONE);
+	if (simt_load_relaxed_sys_u64(&team->group->down) >> 32)
+		return -(int)(simt_load_relaxed_sys_u64(&team->group->down) >> 32);
 	tree->team = team;
 	tree->root = root;
 	tree->rank = (rank + team->nodes - root) % team->nodes;
@@ -99,6 +105,16 @@ SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *t
 SIMT_FN uint32_t gn__tree_node(const struct gn__tree *tree, uint32_t rank)
 {
 	return gn_net_team_node(tree->team, (rank + tree->root) % tree->team->nodes);
+}
+
+/* A function over the group ends with rc. If that is a failure, it is the group's from now on. */
+SIMT_FN int gn__team_ends(const struct gn_net_team *team, int rc)
+{
+	uint64_t *down = &team->group->down;
+
+	if (rc < 0 && !(simt_load_relaxed_sys_u64(down) >> 32))
+		gn__net_change_here(down, GN_ADD, (uint64_t) - (int64_t)rc << 32, 0, 8, 0);
+	return rc;
 }
 
 /* Wait until node pe has added 1 to the count, and subtract it again. */
@@ -221,16 +237,17 @@ SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_te
 	struct gn__tree tree;
 	int rc = gn__tree_of(n, team, 0, &tree);
 
-	if (!rc)
-		rc = gn__tree_come(n, &tree);
-	return rc ? rc : gn__tree_down(n, &tree, 0, 0, 0);
+	if (rc)
+		return rc;
+	rc = gn__tree_come(n, &tree);
+	return gn__team_ends(team, rc ? rc : gn__tree_down(n, &tree, 0, 0, 0));
 }
 
 SIMT_FN int gn_net_team_barrier(const struct gn_net_view *n, const struct gn_net_team *team)
 {
 	const int rc = gn_net_quiet(n);
 
-	return rc ? rc : gn_net_team_sync(n, team);
+	return rc ? gn__team_ends(team, rc) : gn_net_team_sync(n, team);
 }
 
 SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
@@ -254,7 +271,7 @@ SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_n
 	if (rc)
 		return gn__net_fail(n, rc, gn__tree_node(&tree, 0), GN__MESSAGE_BYTES);
 	rc = gn__tree_come(n, &tree); /* all nodes have come, so their memory may be overwritten */
-	return rc ? rc : gn__tree_down(n, &tree, to, from, bytes);
+	return gn__team_ends(team, rc ? rc : gn__tree_down(n, &tree, to, from, bytes));
 }
 
 SIMT_FN int gn_net_broadcast(const struct gn_net_view *n, uint32_t root, void *memory, uint64_t bytes)
@@ -275,6 +292,8 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
 
 	if (!rc && !most)
 		rc = gn__net_fail(n, -GN_EINVAL, n->node, GN__MESSAGE_NONE);
+	if (rc)
+		return rc;
 	for (uint64_t at = 0; !rc && at < count; at += most) {
 		const uint32_t part = count - at < most ? (uint32_t)(count - at) : most;
 		char *element = (char *)elements + at * bytes;
@@ -285,7 +304,7 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
 		if (!rc && tree.rank)
 			memcpy(element, g->down_word, (uint64_t)part * bytes);
 	}
-	return rc;
+	return gn__team_ends(team, rc);
 }
 
 SIMT_FN void gn__combine_u64(void *into, const void *with, uint32_t count, uint64_t change)
@@ -369,7 +388,8 @@ SIMT_FN int gn_net_team_all_gather(const struct gn_net_view *n, const struct gn_
 		rc = gn__gather_own(n, team, (char *)to + rank * bytes, from, bytes);
 	for (uint32_t k = 0; bytes && !rc && 1u << k < team->nodes; k++)
 		rc = gn__gather_step(n, team, rank, k, (char *)to, bytes);
-	return rc ? rc : gn_net_team_sync(n, team); /* the group's counts are free again */
+	/* behind the sync the group's counts are free again */
+	return rc ? gn__team_ends(team, rc) : gn_net_team_sync(n, team);
 }
 
 SIMT_FN int gn_net_all_gather(const struct gn_net_view *n, void *to, const void *from, uint64_t bytes)

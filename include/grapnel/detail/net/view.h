@@ -27,10 +27,14 @@ enum gn_net_slot_state {
  *
  * Edges:  R3 (the reply: compare-and-swap WAITING -> DONE, release) pairs with A3 (gn__net_slot_wait:
  *         acquire).
+ *         R13 (an unwaited get is armed: release) pairs with A13 (gn__net_give_up: acquire), which sees its
+ *         memory.
+ *         R14 (a slot is freed: release) pairs with A14 (gn__net_give_up: acquire): the reply's bytes are
+ *         copied.
  */
 struct gn_net_slot {
 	uint64_t value;
-	char *to;          /* receives the bytes of a get; NULL: the reply is a value */
+	uint64_t to;       /* address that receives the bytes of a get; 0: the reply is a value */
 	uint32_t bytes;    /* expected number of bytes at to */
 	uint32_t state;    /* bits 1..0: enum gn_net_slot_state; above: uses of the slot */
 	int32_t code;      /* of the operation, when DONE */
@@ -70,7 +74,7 @@ struct gn_net_view {
 	/* [nodes] the heap of a node if this view's threads load and store it, else NULL; NULL: none is */
 	char *const *mapped;
 	struct gn_net_group *group;
-	struct gn_net_slot *slot;
+	struct gn_net_slot *slot; /* [slots], of both views */
 	struct gn_ring *free_slot;
 	uint32_t *free_id;
 	/*
@@ -80,6 +84,7 @@ struct gn_net_view {
 	char *stage;
 	struct gn_net_fault *fault;
 	uint64_t timeout_ns;
+	uint32_t slots;
 };
 
 /* ---- symmetric addresses ---- */
