@@ -161,6 +161,7 @@ static int replica_join(struct gn_store **store, struct simt_machine *machine, s
 static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t bytes, struct gn_error *error)
 {
 	struct gn_store_status status = {0, 0};
+	struct gn_error why = {0, ""}; /* of the last member that was tried */
 	struct gn_replica_look l;
 	uint32_t left, tried = 0;
 	int rc = gn_replica_look_begin(r, &l, error);
@@ -170,13 +171,13 @@ static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t byte
 	while ((left = gn__replica_readers(&l.view, tried)) != 0) {
 		const uint32_t member = gn__replica_choose(left, offset);
 
-		status.code = gn_store_read_host(r->set.member[member], offset, to, bytes, error);
+		status.code = gn_store_read_host(r->set.member[member], offset, to, bytes, &why);
 		if (!gn__replica_again(&l.view, member, status))
 			break;
 		tried |= 1u << member;
 	}
 	rc = gn_replica_look_end(r, &l, error);
-	return status.code ? status.code : rc;
+	return status.code ? gn_error_set(error, status.code, "%s", why.text) : rc;
 }
 
 static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
@@ -205,6 +206,7 @@ static int change(struct gn_replica *r,
                   const struct piece *what, struct gn_error *error)
 {
 	struct gn_store_status status = {0, 0};
+	struct gn_error why = {0, ""}; /* of the first member that failed */
 	struct gn_replica_look l;
 	struct gn__replica_round *round = &l.round;
 	int rc = gn_replica_look_begin(r, &l, error);
@@ -216,12 +218,12 @@ static int change(struct gn_replica *r,
 	for (unsigned k = 0; k < r->set.members; k++) {
 		if (!gn__replica_gets(round, k))
 			continue;
-		status.code = one(r->set.member[k], what, round->bad ? NULL : error);
+		status.code = one(r->set.member[k], what, round->bad ? NULL : &why);
 		gn__replica_wrote(&l.view, round, k, status);
 	}
 	status = gn__replica_written(&l.view, round, what->offset, what->bytes);
 	rc = gn_replica_look_end(r, &l, error);
-	return status.code ? status.code : rc;
+	return status.code ? gn_error_set(error, status.code, "%s", why.text) : rc;
 }
 
 static int write_one(struct gn_store *member, const struct piece *p, struct gn_error *error)
