@@ -59,7 +59,8 @@ static void fill(struct gn_store *store)
 
 	for (uint64_t i = 0; records && i < COUNT; i++)
 		records[i] = i * 3;
-	must(records ? gn_store_write_host(store, 0, records, COUNT * sizeof *records, &error) : -GN_ENOMEM);
+	must(records ? gn_store_write_host(store, 0, records, COUNT * sizeof *records, &error)
+	             : gn_error_set(&error, -GN_ENOMEM, "no memory for %d records", COUNT));
 	free(records);
 }
 

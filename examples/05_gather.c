@@ -5,8 +5,8 @@
  *     cc -O2 05_gather.c $(pkg-config --cflags --libs grapnel) -o 05 && ./05 [cpu|cuda]
  *
  * A table of rows of 64 numbers lies in host memory. A batch names rows, some of them twice; they come packed
- * into memory of the machine, read in the order of their addresses, each once. Then the batch is written
- * back, changed.
+ * into memory of the machine. Then the batch is written back, changed. This batch is small, so its rows are
+ * read in its order. A GPU reads the rows of a large batch in the order of their addresses, each once.
  *
  * Expected output:
  *     gathered 1000 rows, the first number of row 77 is 4928

@@ -88,10 +88,10 @@ struct gn_cache;
  * @stores, @count  1 to GN_CACHE_STORES; borrowed until destroy
  * A page must be a multiple of each store's block, and fit into one transfer of it. Host. Returns 0,
  * -GN_EINVAL (an option is not valid; the cache is smaller than one set; or the requested table is larger
- * than the budget: the message says which), -GN_ENOMEM, -GN_EFBIG (the stores have more pages than the table
- * can number, or the cache has 2^28 frames or more: take larger pages), -GN_ENODEV (the library was not built
- * for this GPU), -GN_ENOTSUP (a store of another machine; options.peers names a GPU that does not exist, or
- * that the machine does not reach).
+ * than the budget: the message says which), -GN_ENOMEM, -GN_EIO (the device failed), -GN_EFBIG (the stores
+ * have more pages than the table can number, or the cache has 2^28 frames or more: take larger pages),
+ * -GN_ENODEV (the library was not built for this GPU; options.peers names a GPU that does not exist),
+ * -GN_ENOTSUP (a store of another machine; options.peers names a GPU that the machine does not reach).
  */
 int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struct gn_store *const *stores,
                     unsigned count, const struct gn_cache_options *options, struct gn_error *error);
@@ -142,10 +142,11 @@ int gn_cache_flush_range_on(struct gn_cache *cache, struct simt_stream *stream, 
  * gn_cache_flush_result - the outcome of all flushes on this stream since the last call: of the whole cache
  * and of ranges, launched or replayed by a graph. It also makes the stores durable (gn_store_flush), even if
  * a page could not be written. Call it when the flushes have ended (simt_stream_wait, an event, a callback).
- * Waits for the stores only. Launches nothing, except over a `tier:` store: there it launches a kernel on a
- * stream of the store's own, and waits for it. So over a tier do not call it from a callback of a stream. Any
- * host thread. Returns 0 (every write before those flushes is in the store), or the code of the first
- * failure.
+ * Waits for the stores only, with these exceptions. Over a `tier:` store it launches a kernel on a stream of
+ * the store's own, and waits for it. Over a `replica:` and over managed memory it waits for the machine's own
+ * stream, on which a replica launches a kernel after a member failed. Over these stores do not call it from a
+ * callback of a stream. Any host thread; over these stores one at a time with others on that stream. Returns
+ * 0 (every write before those flushes is in the store), or the code of the first failure.
  */
 int gn_cache_flush_result(struct gn_cache *cache, struct simt_stream *stream, struct gn_error *error);
 
@@ -187,7 +188,7 @@ int gn_cache_prefetch_range(struct gn_cache *cache, struct gn_store *store, uint
 /*
  * gn_cache_invalidate - drop all clean pages, so that the next access fetches them again. Host, no kernel
  * running that uses the cache; waits for the machine's own stream. Returns 0, -GN_EBUSY (some pages are dirty
- * or pinned and were kept: flush or release them), -GN_EIO.
+ * or pinned and were kept, all others were dropped: flush or release them), -GN_EIO.
  */
 int gn_cache_invalidate(struct gn_cache *cache, struct gn_error *error);
 

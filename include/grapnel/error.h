@@ -7,8 +7,8 @@
  * example an NVMe status field) is kept beside the code, never mixed into it.
  *
  * Host functions that can fail also take a `struct gn_error *`, last, which may be NULL. On
- * failure it receives one line that says what was wrong, where, and what to do about it. The
- * library never prints, exits or aborts.
+ * failure it receives one line that says what was wrong, where, and what to do about it. The few whose codes
+ * say all take none. The library never prints, exits or aborts.
  */
 #ifndef GRAPNEL_ERROR_H
 #define GRAPNEL_ERROR_H
@@ -28,7 +28,7 @@ enum {
 	GN_EAGAIN = 11,    /* would block; nothing was changed */
 	GN_ENOMEM = 12,    /* out of memory on the host or the device */
 	GN_EACCES = 13,    /* permission denied */
-	GN_EBUSY = 16,     /* held by somebody else; nothing was changed */
+	GN_EBUSY = 16,     /* held by somebody else; nothing was changed, unless the call says so */
 	GN_ENODEV = 19,    /* no such machine or device, or it was not built in */
 	GN_EINVAL = 22,    /* an argument is out of its domain */
 	GN_EFBIG = 27,     /* too large for the format or the object */
@@ -44,7 +44,7 @@ enum {
 
 /* One failure, in words: the last one. A call that succeeds leaves it as it is. text is always terminated. */
 struct gn_error {
-	int code; /* 0 or a negative code */
+	int code; /* 0 or a negative code; of gn_net_run also what the program returned */
 	char text[508];
 };
 

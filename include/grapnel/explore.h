@@ -39,9 +39,12 @@ struct simt_explored {
 
 /*
  * simt_explore - run kernel over grid under all schedules within the bound.
+ * @grid       64 threads at most, all blocks together
  * @arguments  borrowed until return; copied for each run
  * Returns 0, what check returned, or -GN_EDEADLK for a run in which no thread could go on or that did not
- * end. Host thread that is not inside a kernel; one at a time a process.
+ * end; -GN_EINVAL (no thread, too many threads or too wide a warp; or the kernel does other steps when it
+ * runs again, so reset lacks something), -GN_ENOMEM. Host thread that is not inside a kernel; one at a time a
+ * process.
  */
 int simt_explore(const struct simt_kernel *kernel, struct simt_grid grid, const void *arguments,
                  const struct simt_exploration *exploration, struct simt_explored *explored);

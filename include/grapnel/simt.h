@@ -251,8 +251,9 @@ SIMT_FN void *simt_shared(void);
  * For host threads only. Memory and streams: any host thread at any time. Launches, moves and waits: one host
  * thread a stream at a time; simt_launch, simt_wait and simt_move use the machine's own stream. A call that
  * fails says in error->text what failed, where, and what to do; error may be NULL.
- * The comment of each call says what it waits for. No call waits for the whole device, except that simt_free
- * and simt_close may, because CUDA's freeing does.
+ * The comment of each call says what it waits for. These may wait for the whole device, because CUDA does:
+ * simt_free, simt_unregister, simt_close; simt_prepare or else the first launch of a kernel;
+ * simt_reserve_stack.
  */
 
 #if !defined(__CUDACC_RTC__)
@@ -378,13 +379,13 @@ int simt_move(struct simt_machine *machine, void *to, const void *from, size_t b
  * @memory, @bytes  page-aligned; stays the caller's; registered in pieces of at most 64 GiB, because on some
  *                  systems one very large registration fails and makes the context unusable
  * @device    receives the address by which the device reaches it (the same address on cpu)
- * Returns 0, -GN_ENOMEM (cannot be pinned), -GN_EINVAL (not page-aligned, or 0 bytes). On failure nothing
- * stays registered.
+ * Returns 0, -GN_ENOMEM (cannot be pinned), -GN_EINVAL (not page-aligned, or 0 bytes), -GN_EIO (the device
+ * failed). On failure nothing stays registered.
  */
 int simt_register(struct simt_machine *machine, void *memory, size_t bytes, void **device,
                   struct gn_error *error);
 
-/* simt_unregister - end simt_register; same memory and bytes. */
+/* simt_unregister - end simt_register; same memory and bytes. May wait for the device. */
 void simt_unregister(struct simt_machine *machine, void *memory, size_t bytes);
 
 /*
@@ -401,8 +402,8 @@ int simt_launch(struct simt_machine *machine, const struct simt_kernel *kernel, 
 
 /*
  * simt_wait - wait for every launch of the machine's own stream.
- * Returns 0; -GN_EDEADLK if lanes of a cpu launch waited for lanes that do not come (the launch was
- * abandoned); -GN_EIO if the device failed.
+ * Returns 0, or why a cpu launch was abandoned: -GN_EDEADLK (lanes waited for lanes that do not come),
+ * -GN_EINVAL (simt_shfl from a lane outside the mask), -GN_ENOMEM; -GN_EIO if the device failed.
  */
 int simt_wait(struct simt_machine *machine, struct gn_error *error);
 

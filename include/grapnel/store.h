@@ -244,7 +244,8 @@ struct gn_store_options {
  * GPU), -GN_EBUSY (another store writes this file; the kernel or another process has the drive), -GN_ENODEV
  * (nvme: no such drive; rdma: no device reaches the server), -GN_ENOSPC (host:PATH: no room for the file),
  * -GN_ETIMEDOUT (nvme: the controller does not answer; rdma: the host), -GN_EROFS (without ro: a region that
- * is lent read-only, or a file of a read-only file system), or -GN_EIO; the message says what to do.
+ * is lent read-only, or a file of a read-only file system), -GN_EFBIG (the file system has no files so
+ * large), -GN_EPERM (the system forbids it), or -GN_EIO; the message says what to do.
  */
 int gn_store_open(struct gn_store **store, struct simt_machine *machine, const char *uri,
                   const struct gn_store_options *options, struct gn_error *error);
@@ -270,9 +271,12 @@ const char *gn_store_path(const struct gn_store *store);
  * length inside the capacity. They do not see what is only in a cache: flush it before. Device memory is
  * copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS (a write), -GN_EIO, -GN_ENOSPC; from nvme: and
  * rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land),
- * -GN_ENODEV. From a tier: the codes of its slow store (-GN_EIO for -GN_EBUSY), and -GN_ETIMEDOUT. While
- * gn_store_write_host writes a part of a tier's line, no kernel may use that line, not even its other bytes:
- * the kernel could fetch the line before the write is done, and keep the old bytes.
+ * -GN_ENODEV, -GN_EACCES and -GN_ENOTSUP (what the drive said). A file: store does not look for such earlier
+ * writes: after a write of a kernel timed out, close the store before the host writes the same bytes. From a
+ * tier: the codes of its slow store
+ * (-GN_EIO for -GN_EBUSY), and -GN_ETIMEDOUT. While gn_store_write_host writes a part of a tier's line, no
+ * kernel may use that line, not even its other bytes: the kernel could fetch the line before the write is
+ * done, and keep the old bytes.
  */
 int gn_store_read_host(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
                        struct gn_error *error);
@@ -366,7 +370,8 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
 /*
  * gn_store_resync - put a member of a replica back that is out of use, while kernels and the host go on using
  * the replica.
- * @k  its number, as in gn_store_get_member: from 0; of a tier over the replica from 2
+ * @k  its number, as in gn_store_get_member: from 0; of a tier over the replica from 2. Messages, as
+ *     `grapnel store`, count members from 1 and name their URIs
  * As soon as it begins, the member gets every write. The bytes that it missed are copied from the others:
  * those that the log names, or all if nothing is known of the member's bytes. Then the member is flushed and
  * read as the others are, and the state says that it is up to date. A member that could not be opened with

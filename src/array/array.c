@@ -23,13 +23,14 @@ static int check_options(const struct gn_array_options *c, struct gn_error *erro
 		                    "array: elements of %u bytes are not possible; give 1, 2, 4, 8 or 16",
 		                    size);
 	if (c->offset % size)
-		return gn_error_set(error, -GN_EINVAL,
-		                    "array: offset %llu is not a multiple of the element size, %u bytes",
-		                    (unsigned long long)c->offset, size);
+		return gn_error_set(
+		    error, -GN_EINVAL,
+		    "array: offset %llu is not a multiple of the element size, %u bytes; give one",
+		    (unsigned long long)c->offset, size);
 	if (c->offset > s->capacity_bytes || c->count > (s->capacity_bytes - c->offset) / size)
 		return gn_error_set(error, -GN_ERANGE,
 		                    "array: %llu elements of %u bytes from byte %llu reach past the end of "
-		                    "the store (%llu bytes)",
+		                    "the store (%llu bytes); give fewer",
 		                    (unsigned long long)c->count, size, (unsigned long long)c->offset,
 		                    (unsigned long long)s->capacity_bytes);
 	if (c->mode == GN_DIRECT && s->kind != GN_STORE_MEMORY)
@@ -114,7 +115,10 @@ static const char *meaning(int code)
 	case -GN_EIO:
 		return "could not be read or written: the device failed, or the file was shortened while it "
 		       "was open";
-	default: return "could not be accessed";
+	case -GN_EBUSY: return "could not be written, because its store is busy; write it again later";
+	case -GN_ENOBUFS: return "found no frame; release pages, or make the cache larger";
+	case -GN_EINVAL: return "is of a batch or range that is not possible; see the call's comment";
+	default: return "could not be accessed; the code says why";
 	}
 }
 

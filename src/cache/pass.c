@@ -49,6 +49,9 @@ int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_ca
 
 /* ---- failures, read while kernels run ---- */
 
+/* A running thread writes a failure in far less. If its kernel died meanwhile, it never ends. */
+enum { WRITES_NS = 100000000 };
+
 /*
  * Take the failures of a record that are newer than told. Returns their number. A failure that came while
  * another was being taken is only counted; the last one in told stands for it.
@@ -56,16 +59,19 @@ int gn__cache_pass(struct gn_cache *cache, enum gn_cache_pass pass, struct gn_ca
 static uint32_t take_failures(struct gn_cache_failure *f, struct gn_cache_failure *told)
 {
 	const uint32_t count = simt_load_acquire_sys_u32(&f->count), more = count - told->count;
+	const uint64_t until = simt_clock_ns() + WRITES_NS;
 
 	if (!more)
 		return 0;
-	while (simt_load_acquire_sys_u32(&f->state) == 1) /* a running thread writes it now, which is short */
+	while (simt_load_acquire_sys_u32(&f->state) == 1 && simt_clock_ns() < until)
 		simt_relax();
 	if (simt_load_acquire_sys_u32(&f->state) == 2) {
 		told->code = f->code;
 		told->page = f->page;
 		told->device = f->device;
 		simt_store_release_sys_u32(&f->state, 0);
+	} else if (!told->code) {
+		told->code = -GN_EIO; /* its kernel died before it had said more */
 	}
 	told->count = count;
 	return more;

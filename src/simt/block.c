@@ -85,7 +85,9 @@ int simt__block_begin(struct simt__worker *w)
 	}
 	b = block_take(w);
 	if (!b) {
-		simt__launch_fail(launch, "kernel %s: no memory for block %u", launch->kernel->name, index);
+		simt__launch_fail(launch, -GN_ENOMEM,
+		                  "kernel %s: no memory for block %u; launch smaller blocks",
+		                  launch->kernel->name, index);
 		return 0;
 	}
 	b->index = index;

@@ -11,7 +11,7 @@ void simt__check_switch_on(int on)
 static void enable(struct simt__worker *w, struct simt__fiber *f)
 {
 	if (w->check->ops->enable(w->check, f))
-		simt__launch_fail(w->launch, "kernel %s: no memory for its schedule",
+		simt__launch_fail(w->launch, -GN_ENOMEM, "kernel %s: no memory for its schedule",
 		                  w->launch->kernel->name);
 }
 
@@ -70,7 +70,7 @@ static void count_step(struct simt__worker *w)
 	check->steps++;
 	check->clock_ns += SIMT__STEP_NS;
 	if (check->most_steps && check->steps > check->most_steps)
-		simt__launch_fail(w->launch, "kernel %s has not ended after %llu steps",
+		simt__launch_fail(w->launch, -GN_EDEADLK, "kernel %s has not ended after %llu steps",
 		                  w->launch->kernel->name, (unsigned long long)check->most_steps);
 }
 

@@ -75,7 +75,11 @@ int translate(struct gn_error *failure, cudaError_t rc, const char *what)
 		                    "cuda: %s: the program was not compiled for this GPU; build it for the "
 		                    "architecture of this GPU",
 		                    what);
-	default: return gn_error_set(failure, -GN_EIO, "cuda: %s: %s", what, cudaGetErrorString(rc));
+	default:
+		return gn_error_set(failure, -GN_EIO,
+		                    "cuda: %s: %s; after an illegal access or a failed assertion the program "
+		                    "must be started again",
+		                    what, cudaGetErrorString(rc));
 	}
 }
 

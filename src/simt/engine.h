@@ -175,8 +175,8 @@ int simt__feed(struct simt__worker *worker);
 void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *kernel, struct simt_grid grid,
                        const void *arguments);
 /* Record the launch's failure; the first one stays. */
-void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void simt__launch_fail(struct simt__launch *launch, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static inline int simt__launch_failed(const struct simt__launch *launch)
 {
 	return __atomic_load_n(&launch->failed, __ATOMIC_ACQUIRE);

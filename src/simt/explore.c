@@ -111,7 +111,7 @@ static struct node *node_new(struct explorer *e, uint64_t untried, unsigned usua
 		void *more = realloc(e->node, room * sizeof *e->node);
 
 		if (!more) {
-			simt__launch_fail(&e->launch, "kernel %s: no memory for its schedule",
+			simt__launch_fail(&e->launch, -GN_ENOMEM, "kernel %s: no memory for its schedule",
 			                  e->launch.kernel->name);
 			return NULL;
 		}
@@ -136,7 +136,7 @@ static unsigned branch(struct explorer *e, uint64_t options, unsigned usual)
 			n->chosen = n->usual;
 		if (!(options >> n->chosen & 1)) {
 			e->diverged = 1;
-			simt__launch_fail(&e->launch,
+			simt__launch_fail(&e->launch, -GN_EINVAL,
 			                  "kernel %s does not follow the given schedule: at one step, the "
 			                  "thread that the schedule names cannot run",
 			                  e->launch.kernel->name);

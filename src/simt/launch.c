@@ -19,7 +19,7 @@ void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *ke
 	SIMT__RELEASE(&launch->begun);
 }
 
-void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
+void simt__launch_fail(struct simt__launch *launch, int code, const char *format, ...)
 {
 	va_list arguments;
 
@@ -28,7 +28,7 @@ void simt__launch_fail(struct simt__launch *launch, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(launch->error.text, sizeof launch->error.text, format, arguments);
 	va_end(arguments);
-	launch->error.code = -GN_EDEADLK;
+	launch->error.code = code;
 	SIMT__RELEASE(&launch->ended);
 	__atomic_store_n(&launch->failed, 1, __ATOMIC_RELEASE);
 }

@@ -105,7 +105,7 @@ int simt_export(struct simt_machine *machine, void *memory, struct simt_exported
 	rc = rc ? rc : machine->ops->export_(machine, memory, exported);
 	return rc ? gn_error_set(error, rc,
 	                         "the memory cannot be shared with other processes: it was not allocated as "
-	                         "exported, or this system does not support that")
+	                         "exported (SIMT_EXPORTED), or this system does not support that")
 	          : 0;
 }
 
@@ -162,7 +162,10 @@ void simt__reside(struct simt_machine *machine, int more)
 int simt__stream_follow(struct simt_stream *stream, struct simt_stream *other, struct gn_error *error)
 {
 	if (stream->machine->ops != other->machine->ops)
-		return gn_error_set(error, -GN_ENOTSUP, "streams of machines of two kinds cannot be ordered");
+		return gn_error_set(
+		    error, -GN_ENOTSUP,
+		    "streams of machines of two kinds cannot be ordered; wait for the first one by "
+		    "simt_stream_wait");
 	return stream->machine->ops->follow(stream, other, error);
 }
 

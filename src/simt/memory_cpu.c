@@ -69,7 +69,7 @@ void *simt__cpu_alloc(struct simt_machine *machine, size_t bytes, enum simt_memo
 
 	(void)machine;
 	if (total < bytes) {
-		gn_error_set(error, -GN_ENOMEM, "no memory has %zu bytes", bytes);
+		gn_error_set(error, -GN_ENOMEM, "no memory has %zu bytes; ask for less", bytes);
 		return NULL;
 	}
 	/* if the system makes no file, the memory is private */

@@ -86,9 +86,9 @@ static void fail_meeting(const struct simt__warp *warp, const struct simt__block
 	struct simt__fiber *f = warp->lanes[__builtin_ctz(m->arrived)];
 	char site[256];
 
-	simt__launch_fail(f->worker->launch,
+	simt__launch_fail(f->worker->launch, -GN_EDEADLK,
 	                  "kernel %s, block %u, warp of thread %u: lanes 0x%x wait in %s with mask 0x%x (at "
-	                  "%s), but lanes 0x%x %s",
+	                  "%s), but lanes 0x%x %s; all lanes of a mask must make the same call",
 	                  f->worker->launch->kernel->name, block->index, f->lane.thread - f->lane.lane,
 	                  m->arrived, collective_name(m->collective), m->mask,
 	                  describe_site(warp->site[f->lane.lane], site, sizeof site), lanes, why);
@@ -279,11 +279,12 @@ static void fail_source(struct simt__fiber *f, uint32_t mask, uint32_t source, v
 {
 	char text[256];
 
-	simt__launch_fail(
-	    f->worker->launch,
-	    "kernel %s, block %u, thread %u: simt_shfl (at %s) reads lane %u, which is not in mask 0x%x",
-	    f->worker->launch->kernel->name, f->block->index, f->lane.thread,
-	    describe_site(site, text, sizeof text), source, mask);
+	simt__launch_fail(f->worker->launch, -GN_EINVAL,
+	                  "kernel %s, block %u, thread %u: simt_shfl (at %s) reads lane %u, which is not in "
+	                  "mask 0x%x; name "
+	                  "a lane of the mask",
+	                  f->worker->launch->kernel->name, f->block->index, f->lane.thread,
+	                  describe_site(site, text, sizeof text), source, mask);
 	simt__hold(f->worker, f);
 }
 

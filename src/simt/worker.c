@@ -335,10 +335,12 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 		simt__go(w, NULL, first);
 	simt__check_switch_on(0);
 	if (w->live && !simt__launch_failed(launch))
-		simt__launch_fail(launch,
-		                  "kernel %s: %u threads wait and no thread can go on (or there is no memory "
-		                  "for their stacks)",
-		                  launch->kernel->name, w->live);
+		simt__launch_fail(
+		    launch, -GN_EDEADLK,
+		    "kernel %s: %u threads wait and no thread can go on; all threads of a block "
+		    "must reach its barriers (or there is no memory for their stacks: launch "
+		    "smaller blocks)",
+		    launch->kernel->name, w->live);
 	if (simt__launch_failed(launch))
 		abandon(w);
 	SIMT__ACQUIRE(&launch->ended);

@@ -30,6 +30,8 @@ static const char *remedy(int error_number, const struct gn_store_settings *sett
 	case EISDIR: return "name a file in the directory";
 	case EMFILE:
 	case ENFILE: return "too many files are open; raise ulimit -n";
+	case EFBIG: return "the file system has no files of that size; give less";
+	case ENOSPC: return "the file system is full; free storage, or give less";
 	default: return "check the path";
 	}
 }

@@ -163,7 +163,8 @@ static int check_range(const struct gn_store *store, uint64_t offset, size_t byt
 	if (offset <= capacity && bytes <= capacity - offset)
 		return 0;
 	return gn_error_set(error, -GN_ERANGE,
-	                    "%s: %zu bytes at byte %llu reach past the end of the store at byte %llu",
+	                    "%s: %zu bytes at byte %llu reach past the end of the store at byte %llu; give "
+	                    "fewer",
 	                    store->name, bytes, (unsigned long long)offset, (unsigned long long)capacity);
 }
 

@@ -153,9 +153,11 @@ static int begin(struct resync *s, struct gn_error *error)
 	take_log(s->r);
 	s->opened = NULL; /* the set's from now on */
 	rc = gn_replica_step(s->r, GN_BACK_BEGINS, error);
-	return rc || !s->args->result.code ? rc
-	                                   : gn_error_set(error, s->args->result.code,
-	                                                  "replica: member %u is not out of date", s->k + 1);
+	return rc || !s->args->result.code
+	           ? rc
+	           : gn_error_set(error, s->args->result.code,
+	                          "replica: member %u (%s) is not out of date; nothing was done", s->k + 1,
+	                          s->r->set.uri[s->k]);
 }
 
 /* ---- copying ---- */
