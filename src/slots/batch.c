@@ -154,13 +154,22 @@ static const char *meaning(const struct gn__slots_record *f)
 	if (f->writes)
 		return "could not be written and stays in its slot; repair the store, or free storage";
 	switch (f->code) {
-	case -GN_ERANGE: return "(a key or a slot) is past the end; give numbers below the count";
+	case -GN_ERANGE: return "is past the end; give numbers below the count";
 	case -GN_ENOBUFS: return "found no slot, because all are held; make more slots, or unpin some";
 	case -GN_EBUSY:
 		return "was wanted before the batch before was filled; call gn_slots_fill between them";
-	case -GN_EINVAL: return "(a slot) was to be unpinned but is not pinned; unpin as often as you pin";
+	case -GN_EINVAL: return "was to be unpinned but is not pinned; unpin as often as you pin";
 	default: return "could not be read";
 	}
+}
+
+/* What the number of a record is. The code of one that is past the end does not tell. */
+static const char *noun(const struct gn__slots_record *f)
+{
+	return f->writes               ? "key"
+	       : f->code == -GN_EINVAL ? "slot"
+	       : f->code == -GN_ERANGE ? "key or slot"
+	                               : "key";
 }
 
 /* Take the record. Returns 0 if there is none. */
@@ -188,7 +197,7 @@ int gn_slots_failure(struct gn_slots *slots, struct gn_error *error)
 	if (f.device)
 		snprintf(device, sizeof device, "; device status: %s, 0x%x", gn_nvme_status_text(f.device),
 		         f.device);
-	return gn_error_set(error, f.code, "slots: number %lld %s (%s%s); failures so far: %u",
+	return gn_error_set(error, f.code, "slots: %s %lld %s (%s%s); failures so far: %u", noun(&f),
 	                    (long long)f.key, meaning(&f), gn_error_name(f.code), device, count ? count : 1);
 }
 
