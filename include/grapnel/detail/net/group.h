@@ -89,13 +89,15 @@ SIMT_FN int gn__tree_of(const struct gn_net_view *n, const struct gn_net_team *t
 {
 	uint32_t rank;
 	const int rc = gn_net_team_rank(n, team, &rank);
+	int failed;
 
 	if (rc)
 		return rc;
 	if (root >= team->nodes)
 		return gn__net_fail(n, -GN_EINVAL, root, GN__MESSAGE_NONE);
-	if (simt_load_relaxed_sys_u64(&team->group->down) >> 32)
-		return -(int)(simt_load_relaxed_sys_u64(&team->group->down) >> 32);
+	failed = -(int)(simt_load_relaxed_sys_u64(&team->group->down) >> 32);
+	if (failed)
+		return failed;
 	tree->team = team;
 	tree->root = root;
 	tree->rank = (rank + team->nodes - root) % team->nodes;
