@@ -236,7 +236,7 @@ SIMT_FN int gn__tree_down(const struct gn_net_view *n, const struct gn__tree *tr
 
 SIMT_FN int gn_net_team_sync(const struct gn_net_view *n, const struct gn_net_team *team)
 {
-	struct gn__tree tree;
+	struct gn__tree tree = {0, 0, 0};
 	int rc = gn__tree_of(n, team, 0, &tree);
 
 	if (rc)
@@ -262,7 +262,7 @@ SIMT_FN int gn_net_barrier(const struct gn_net_view *n)
 SIMT_FN int gn_net_team_broadcast(const struct gn_net_view *n, const struct gn_net_team *team, uint32_t root,
                                   void *to, const void *from, uint64_t bytes)
 {
-	struct gn__tree tree;
+	struct gn__tree tree = {0, 0, 0};
 	uint64_t address;
 	int rc = gn__tree_of(n, team, root, &tree);
 
@@ -289,7 +289,7 @@ SIMT_INLINE_FN int gn_net_team_reduce(const struct gn_net_view *n, const struct 
 {
 	struct gn_net_group *g = team->group;
 	const uint32_t most = bytes ? GN_NET_REDUCE_WORDS * 8u / bytes : 0;
-	struct gn__tree tree;
+	struct gn__tree tree = {0, 0, 0};
 	int rc = gn__tree_of(n, team, 0, &tree);
 
 	if (!rc && !most)
