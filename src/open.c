@@ -80,7 +80,8 @@ static int make_array(struct gn_data *d, const struct gn_options *o, const char 
 	if (!options.count)
 		return gn_error_set(e, -GN_EINVAL,
 		                    "%s: the store has %llu bytes and therefore no element of %u bytes at "
-		                    "offset %llu; give a smaller offset",
+		                    "offset %llu; give a smaller offset, or "
+		                    "a larger store (create= changes no file that is there)",
 		                    uri, (unsigned long long)bytes, o->element_bytes,
 		                    (unsigned long long)o->offset);
 	if (o->mode == GN_PAGED)

@@ -20,7 +20,8 @@
  *   gn_gather_grid(&g_view, &array, &batch, shared)         in a kernel: all its blocks, which run at once
  *   gn_gather_block(&array, &batch, shared)                 in a kernel: one block, for thousands of rows
  *
- * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. All forms have these properties:
+ * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. struct gn_batch is in
+ * detail/array/gather_sort.h. All forms have these properties:
  *
  *   rows      row k of the batch is the elements from index[k] * elements on. A gather copies them to
  *             rows[k], a scatter copies rows[k] to them. If a row number is past the end, the array keeps

@@ -147,7 +147,9 @@ struct gn_net_statistics {
  * gn_net_run - run a program on all nodes.
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
- *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too
+ *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too.
+ *        If it returns 0 or a positive code while others still wait for this node, they wait until their
+ *        deadline, and may name a node that only waited itself
  * Host. Returns when all nodes of this process have ended: 0: all messages were applied; or a code of `node`
  * that is not 0: that of the node that failed first, where it is known (error has the network's message); or
  * the code with which the network of a node of this process failed, although `node` returned 0; or -GN_EINVAL
@@ -323,7 +325,7 @@ SIMT_FN int gn_net_xor_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
  * gn_net_call - an active message: the handler runs on node pe, which may be the caller's own, with a copy
  * of the payload.
  * @handler  the number that gn_net_handler returned
- * @bytes    of the payload, at most GN_NET_MOST_CALL_BYTES
+ * @bytes    of the payload, at most GN_NET_MOST_CALL_BYTES (64); more is -GN_EINVAL
  */
 SIMT_FN int gn_net_call(const struct gn_net_view *n, uint32_t pe, uint32_t handler, const void *payload,
                         uint32_t bytes);
@@ -383,8 +385,8 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 
 /*
  * gn_net_quiet - wait until all operations of this thread, on any node, are done, and all bytes of its
- * gn_net_get_nb have arrived. Messages that handlers sent because of them may still be in flight: see
- * gn_net_settle.
+ * gn_net_get_nb have arrived; so are those of kernels of this node that had ended before. Messages that
+ * handlers sent because of them may still be in flight: see gn_net_settle.
  */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n);
 

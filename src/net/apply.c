@@ -133,11 +133,17 @@ static int apply_call(struct gn_net *net, uint32_t origin, const uint64_t *word,
 	const uint64_t place = gn__message_place(word[0]);
 	const uint32_t id = place & 0xffff;
 	struct gn_net_incoming incoming = {&net->handler_view, origin, (uint32_t)(place >> 16), word + 1};
+	struct gn_error error;
 
 	if (gn__message_is_wide(word[0]) || gn__message_fetches(word[0]))
 		return apply_said(net, origin, word, words);
-	if (id >= simt_load_acquire_dev_u32(&net->handlers))
-		return -GN_EBADMSG;
+	if (id >= simt_load_acquire_dev_u32(&net->handlers)) {
+		gn_error_set(&error, -GN_EBADMSG,
+		             "node %u called handler %u, which is not registered on node %u; register the "
+		             "same handlers on all nodes before one is called",
+		             origin, id, net->route.node);
+		return gn__network_fail(net, origin, &error);
+	}
 	if (!make_room_for_handler(net))
 		return 0;
 	net->handler[id].run(&incoming, net->handler[id].context);

@@ -300,6 +300,10 @@ void *simt_stream_handle(const struct simt_stream *stream)
 int simt_launch_on(struct simt_stream *stream, const struct simt_kernel *kernel, struct simt_grid grid,
                    const void *arguments, struct gn_error *error)
 {
+	if (!kernel || (kernel->argument_bytes && !arguments))
+		return gn_error_set(error, -GN_EINVAL,
+		                    "a launch needs a kernel and its arguments; give &NAME_kernel and the "
+		                    "address of its argument struct");
 	if (!grid.blocks || grid.blocks > 0x7fffffff || !grid.block_threads || grid.block_threads > 1024 ||
 	    grid.shared_bytes > 48 * 1024)
 		return gn_error_set(

@@ -152,6 +152,7 @@ static void bad_requests_are_refused(void **state)
 	static const struct simt_grid grids[] = {
 	    {0, 1, 0}, {1, 0, 0}, {1, 1025, 0}, {1, 1, 48 * 1024 + 1}, {0x80000000u, 1, 0},
 	};
+	static const struct simt_grid one = {1, 1, 0};
 	struct simt_machine *machine;
 	struct order a = {NULL, NULL, 0};
 
@@ -172,6 +173,8 @@ static void bad_requests_are_refused(void **state)
 		assert_int_equal(simt_launch(machine, &note_kernel, grids[k], &a, &error), -GN_EINVAL);
 		assert_non_null(strstr(error.text, "note"));
 	}
+	assert_int_equal(simt_launch(machine, NULL, one, &a, NULL), -GN_EINVAL);
+	assert_int_equal(simt_launch(machine, &note_kernel, one, NULL, NULL), -GN_EINVAL);
 	assert_int_equal(simt_wait(machine, NULL), 0);
 	simt_close(machine);
 }
