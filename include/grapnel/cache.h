@@ -71,8 +71,7 @@ struct gn_cache_options {
 	uint32_t ways; /* set table: frames a set, 1 to 16; 0: 8 to 15 as fits best, or all of fewer frames */
 	/* of metadata beyond 2 % of bytes; 0: 1/64 of the device's memory. Smaller values become 32 KiB */
 	uint64_t budget_bytes;
-	/* 1: collect them. On cpu counting takes longer than reading an element that is in the cache */
-	int statistics;
+	int statistics; /* 1: collect them, which slows down accesses to pages that are in the cache */
 	/*
 	 * GPUs whose memory holds the frames: "1"; or "0+1", each 32 MiB on the next of them in turn, so that
 	 * a cache may be larger than one GPU's memory. NULL: the machine's own. They must reach each other as

@@ -415,7 +415,7 @@ SIMT_FN int gn_net_wait_until_ge_u64(const struct gn_net_view *n, const uint64_t
  *
  * After another failure than -GN_EINVAL the team's group cannot be used by this node any more: every later
  * call returns the code of the first failure, and nodes that wait for this one reach their deadline.
- * Otherwise a later sum could take what was sent to the one that failed.
+ * Otherwise a later sum could take values that were sent for the failed one.
  *
  * A struct gn_net_team is a set of nodes: `nodes` of them, every stride-th from first on. It is plain data,
  * the same on all of them. If teams share a node and may call these functions at the same time, each needs a

@@ -55,7 +55,7 @@ static void *run_node(void *argument)
 
 /* ---- before and after a run ---- */
 
-/* Whole pages. What has no room in 64 bits stays as it is, and is refused. */
+/* Round up to whole pages. A size that would pass 2^64 is returned as it is; settle_options refuses it. */
 static uint64_t round_up(uint64_t bytes)
 {
 	return bytes > UINT64_MAX - 4095 ? bytes : (bytes + 4095) / 4096 * 4096;

@@ -32,6 +32,16 @@ static void await(uint32_t *word, uint32_t value)
 	}
 }
 
+/* Node 0 goes on when the programs of all others are about to end. */
+static int outlives_others(const struct gn_net_view *n)
+{
+	if (n->node)
+		raise(&flag[1]);
+	else
+		await(&flag[1], n->nodes - 1);
+	return !n->node;
+}
+
 static int run(uint32_t nodes, uint32_t columns, uint64_t timeout_ns,
                int (*node)(struct gn_net *net, void *argument), void *argument)
 {
@@ -75,11 +85,8 @@ static int call_last(struct gn_net *net, void *argument)
 	assert_int_equal(gn_net_handler(net, "count", count, &flag[0], &error), 0);
 	assert_int_equal(gn_net_handler(net, "pass_on", pass_on, NULL, &error), 1);
 	rc = gn_net_barrier(n);
-	if (rc || n->node) {
-		raise(&flag[1]);
+	if (rc || !outlives_others(n))
 		return rc;
-	}
-	await(&flag[1], n->nodes - 1);
 	rc = gn_net_call(n, n->nodes - 1, 0, &word, sizeof word);
 	return rc ? rc : gn_net_call(n, 1, 1, &word, sizeof word);
 }
@@ -104,11 +111,8 @@ static int call_nobody(struct gn_net *net, void *argument)
 	(void)argument;
 	assert_int_equal(gn_net_handler(net, "count", count, &flag[0], &error), 0);
 	rc = gn_net_barrier(n);
-	if (rc || n->node) {
-		raise(&flag[1]);
+	if (rc || !outlives_others(n))
 		return rc;
-	}
-	await(&flag[1], 1);
 	rc = gn_net_call(n, 1, 5, &word, sizeof word);             /* there is no handler 5 */
 	return rc ? rc : gn_net_call(n, 1, 0, &word, sizeof word); /* lost behind it */
 }

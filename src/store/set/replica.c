@@ -177,7 +177,9 @@ static int read_any(struct gn_replica *r, uint64_t offset, void *to, size_t byte
 		tried |= 1u << member;
 	}
 	rc = gn_replica_look_end(r, &l, error);
-	return status.code ? gn_error_set(error, status.code, "%s", why.text) : rc;
+	return why.code && status.code ? gn_error_set(error, status.code, "%s", why.text)
+	       : status.code           ? status.code
+	                               : rc;
 }
 
 static int replica_read(struct gn_store *store, uint64_t offset, void *to, size_t bytes,
@@ -223,7 +225,9 @@ static int change(struct gn_replica *r,
 	}
 	status = gn__replica_written(&l.view, round, what->offset, what->bytes);
 	rc = gn_replica_look_end(r, &l, error);
-	return status.code ? gn_error_set(error, status.code, "%s", why.text) : rc;
+	return why.code && status.code ? gn_error_set(error, status.code, "%s", why.text)
+	       : status.code           ? status.code
+	                               : rc;
 }
 
 static int write_one(struct gn_store *member, const struct piece *p, struct gn_error *error)

@@ -116,7 +116,8 @@ SIMT_NOINLINE_FN void gn__net_give_up(const struct gn_net_view *n, const char *t
 		if ((state & 3) == GN_NET_SLOT_WAITING)
 			state = simt_cas_relaxed_sys_u32(&s->state, state, (state & ~3u) | GN_NET_SLOT_LOST);
 		while ((state & 3) == GN_NET_SLOT_DONE && simt_load_acquire_sys_u32(&s->state) == state)
-			simt_relax(); /* the bytes are being copied; A14: pairs with R14 */
+			simt_relax(); /* the network thread copies 4 KiB at most, then frees it; A14: pairs
+			                 with R14 */
 	}
 }
 

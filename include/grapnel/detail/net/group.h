@@ -28,8 +28,9 @@ struct gn_net_group {
 	 * sync at the end of an all-gather, and this node in a step before
 	 */
 	uint64_t up[GN__NET_CHILDREN];
-	uint64_t
-	    down; /* a signal of the parent; above its lower half the code with which a function failed */
+	/* lower half: the parent's signal; upper half: the code with which a function failed, without its
+	 * sign */
+	uint64_t down;
 	uint64_t down_word[GN_NET_REDUCE_WORDS];
 	uint64_t up_word[GN__NET_CHILDREN][GN_NET_REDUCE_WORDS];
 };
@@ -115,7 +116,7 @@ SIMT_FN int gn__team_ends(const struct gn_net_team *team, int rc)
 	uint64_t *down = &team->group->down;
 
 	if (rc < 0 && !(simt_load_relaxed_sys_u64(down) >> 32))
-		gn__net_change_here(down, GN_ADD, (uint64_t) - (int64_t)rc << 32, 0, 8, 0);
+		gn__net_change_here(down, GN_ADD, (uint64_t)(uint32_t)(-rc) << 32, 0, 8, 0);
 	return rc;
 }
 
