@@ -41,7 +41,8 @@ int tool_net_gather(struct gn_net *net, struct tool_net *n)
 	int rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, &unfit, 1);
 
 	for (uint64_t from = 0; !rc && from < n->graph.vertices; from += AT_ONCE) {
-		const uint64_t left = n->graph.vertices - from, count = left < AT_ONCE ? left : AT_ONCE;
+		const uint64_t left = n->graph.vertices - from;
+		const uint64_t count = left < AT_ONCE ? left : (uint64_t)AT_ONCE;
 
 		own_part(net, n, from, count, (uint32_t *)pairs);
 		rc = gn_net_reduce_u64(gn_net_host(net), GN_ADD, pairs, AT_ONCE / 2);
