@@ -135,14 +135,27 @@ def pages_of(text):
             yield found, lines, titles, introduction, part
 
 
+def headers_for(folder):
+    """Of every header the public one that a program includes for it: of those that bring it in, the one that brings least."""
+    def brought_by(file, found):
+        if file not in found:
+            found.add(file)
+            for name in re.findall(r"^#include <grapnel/([\w/]+\.h)>", file.read_text(encoding="ascii"), re.M):
+                brought_by(folder / name, found)
+        return found
+
+    brought = {file: brought_by(file, set()) for file in sorted(folder.glob("*.h"))}
+    best = {}
+    for public in sorted(brought, key=lambda file: -len(brought[file])):
+        best.update(dict.fromkeys(brought[public], public.name))
+    return best
+
+
 def types_of(folder):
     """Of every struct and enum that is not internal: the header that a program includes, the comment before it, its definition."""
     found = {}
-    parts = {"queue": "nvmeq.h", "": "grapnel.h"}
-    for file in sorted(folder.rglob("*.h")):
+    for file, header in sorted(headers_for(folder).items()):
         text = file.read_text(encoding="ascii")
-        inside = file.parent.name if file.parent != folder else None
-        header = file.name if inside is None else parts.get(inside if inside != "detail" else "", f"{inside}.h")
         comments = {c.end(): lines_of(c.group()) for c in COMMENT.finditer(text)}
         for m in TYPE.finditer(text):
             if not re.search("__|^(?!gn_|simt_)", m.group(2)):

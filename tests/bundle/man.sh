@@ -1,9 +1,10 @@
 #!/bin/sh
 # Every function that libgrapnel.so shows for users has a man page with a description. The structs and enums that a program
-# fills for them have pages with their members. Every subcommand that `grapnel --help` lists is in grapnel(1). A program that
-# formats man pages accepts them.
-# Usage: man.sh SOURCE-FOLDER MAN-FOLDER COMMAND
+# fills for them have pages with their members. A program that includes the header of a page can use what the page describes.
+# Every subcommand that `grapnel --help` lists is in grapnel(1). A program that formats man pages accepts them.
+# Usage: man.sh SOURCE-FOLDER MAN-FOLDER COMMAND COMPILER...
 set -u
+include=$1/include
 functions=$(sed -n 's/^    \([a-z]*_[a-z0-9][a-z_0-9]*\);$/\1/p' "$1/src/grapnel.map")
 subcommands=$("$3" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
 if [ -z "$functions" ] || [ -z "$subcommands" ]; then
@@ -11,6 +12,7 @@ if [ -z "$functions" ] || [ -z "$subcommands" ]; then
   exit 1
 fi
 cd -- "$2" || exit 1
+shift 3
 status=0
 fails() {
   echo "$*"
@@ -41,6 +43,26 @@ for type in gn_options gn_array_options gn_cache_options gn_store_options simt_o
 done
 grep -q '^    struct gn_cache_options cache;' man3/gn_open.3 || fails 'man3/gn_open.3: has no options'
 grep -q '^    uint64_t bound' man3/gn_array.3 && fails 'man3/gn_array.3: shows members that programs leave alone'
+
+# One program for each header uses all names whose pages say that it has them. A name that SYNOPSIS does not show alone is
+# that of a family, such as simt_load.
+uses=$(awk '
+  /^\.SH/ { section = $2 }
+  section == "NAME" && / \\- / { sub(/ \\- .*/, ""); named = split($0, name, ", ") }
+  section == "SYNOPSIS" && /^#include/ { header = $2 }
+  section == "SYNOPSIS" && /^(struct|enum) [a-z0-9_]+ [{]/ { print header, $2, $1 }
+  section == "SYNOPSIS" { for (k = 1; k <= named; k++) if ($0 ~ "(^|[ *])" name[k] "\\(") print header, name[k] }
+' man3/*.3 | sort -u)
+[ "$(echo "$uses" | wc -l)" -gt 300 ] || fails 'few names found in SYNOPSIS: the search is broken'
+for header in $(echo "$uses" | cut -d ' ' -f 1 | sort -u); do
+  case $header in '<grapnel/'*/*) fails "$header: a page names a header that is not for users" ;; esac
+  said=$(echo "$uses" | awk -v header="$header" '
+    BEGIN { print "#include " header }
+    $1 == header && NF == 3 { printf "enum { size_%s = sizeof(%s %s) };\n", $2, $3, $2 }
+    $1 == header && NF == 2 { printf "#ifndef %s\nvoid use_%s(void);\nvoid use_%s(void) { (void)%s; }\n#endif\n", $2, $2, $2, $2 }
+  ' | "$@" -std=c11 -fsyntax-only -I "$include" -x c - 2>&1) ||
+    fails "with #include $header a program cannot use what its pages describe: $said"
+done
 
 for macro in simt_cas SIMT_KERNEL; do # made by macros: the comment shows how they are called
   grep -q "[ *]\{0,1\}${macro}[_A-Z]*(" "man3/$macro.3" || grep -q '^\.so ' "man3/$macro.3" ||
