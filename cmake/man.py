@@ -26,6 +26,7 @@ TYPE = re.compile(r"^((?:struct|enum) (\w+)) \{.*?\};", re.M | re.S)
 TYPE_NAME = re.compile(rf"\b(?:struct|enum) ({NAME})\b")
 # A user has these by value, and leaves their members to the library's functions.
 CLOSED = re.compile(r"gn_array|gn_nvmeq(_state|_slot)?|gn_net_group|\w+_view|\w+__\w+")
+WIDTH = 72 # of a line that is kept: man indents it by 7
 # Not on the pages of functions: nearly every function takes them.
 EVERYWHERE = {"gn_error", "simt_grid"}
 
@@ -81,6 +82,17 @@ def body(lines):
     text = re.sub(r"^\n|\n(?=\n)", "", "\n".join(out) + "\n")
     text = re.sub(r"(\.PP\n)+(\.(?:PP|TP)\n)", r"\2", text)
     return re.sub(r"^\.PP\n|\.PP\n$", "", text).replace("\n\n", "\n")
+
+
+def broken(prototype):
+    """A prototype as lines that fit behind the indent of a page in 80 columns, broken between arguments only."""
+    name, bracket, arguments = prototype.partition("(")
+    lines = [name + bracket]
+    for argument in re.split(r"(?<=,) ", arguments):
+        if len(lines[-1] + argument) > WIDTH:
+            lines.append("    ")
+        lines[-1] += argument + " "
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def split_returns(lines):
@@ -215,8 +227,7 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
         sections.append(("NOTES", scope + body(about)))
     if others:
         sections.append(("SEE ALSO", ",\n".join(f".BR {other} (3)" for other in others) + "\n"))
-    prototypes = "\n".join(kept(textwrap.fill(piece, 78, subsequent_indent="    "))
-                           for p in found.values() for piece in p.split("\n") if piece)
+    prototypes = "\n".join(kept(broken(piece)) for p in found.values() for piece in p.split("\n") if piece)
     out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
            f".SH NAME\n{', '.join(names)} \\- {roff(summary)}\n"
            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]
