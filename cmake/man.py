@@ -26,6 +26,8 @@ TYPE = re.compile(r"^((?:struct|enum) (\w+)) \{.*?\};", re.M | re.S)
 TYPE_NAME = re.compile(rf"\b(?:struct|enum) ({NAME})\b")
 # A user has these by value, and leaves their members to the library's functions.
 CLOSED = re.compile(r"gn_array|gn_nvmeq(_state|_slot)?|gn_net_group|\w+_view|\w+__\w+")
+# What begins an item of a list in a comment.
+ITEM = re.compile(r"@(\S.*?)  +(\S.*)|(\w+:)  +(\S.*)| {2,3}(?:(-|\d+\.) |(\S.*?)  +)(\S.*)")
 WIDTH = 72 # of a line that is kept: man indents it by 7
 # Not on the pages of functions: nearly every function takes them.
 EVERYWHERE = {"gn_error", "simt_grid"}
@@ -37,51 +39,72 @@ def lines_of(comment):
     return text.strip("\n").rstrip().split("\n")
 
 
-def roff(text):
-    """Text as roff: no line is a request, and what looks like a code can be copied."""
-    text = text.replace("\\", "\\e").replace("-GN_", "\\-GN_")
-    return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M)
-
-
-def upper(text):
-    return text[:1].upper() + text[1:]
+def escaped(text):
+    return text.replace("\\", "\\e").replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
 
 
 def kept(text):
-    return roff(text).replace("\\-", "-").replace("-", "\\-")
+    """Code as roff: it can be copied, and no line is a request."""
+    return re.sub(r"^(?=\.)", r"\\&", escaped(text).replace("-", "\\-").replace("'", "\\(aq"), flags=re.M)
+
+
+def prose(text):
+    """Words as roff, in one line. What stands in backquotes is code, and so is a negative code."""
+    pieces = re.split(r"`([^`]*)`", re.sub(r"(?<!\S)@(?=\w)", "", text))
+    return "".join(f"\\fB{kept(piece)}\\fP" if n % 2 else escaped(piece).replace("-GN_", "\\-GN_") for n, piece in enumerate(pieces))
+
+
+def roff(text):
+    """The same in lines. None is a request, and none seems to end a sentence, behind which roff puts two blanks."""
+    lines = "\n".join(textwrap.wrap(prose(text), 76, break_long_words=False, break_on_hyphens=False))
+    return re.sub(r"([.!?][\"')]*)$", r"\1\\&", re.sub(r"^(?=[.'])", r"\\&", lines, flags=re.M), flags=re.M)
+
+
+def upper(text):
+    return text if re.match(r"\w+_", text) else text[:1].upper() + text[1:]
+
+
+def blocks(lines):
+    """The parts of a comment, each a tag and its lines: paragraphs (""), items of lists ("name", "-", "1."), and lines that
+    are kept as they are, because they are indented by four or more (None)."""
+    found, column, goes_on = [], 0, False # column: of the last item's text; goes_on: the last part may have one more line
+    for line in lines:
+        item = ITEM.match(line)
+        if not item and re.fullmatch(r" {2,3}\S.*\S \S", line[: column + 1]): # a name as long as the column allows
+            item = ITEM.match(line[:column] + " " + line[column:])
+        tag = found[-1][0] if goes_on else ""
+        if goes_on and not item and (re.match(" {4}|$" if tag is None else "  " if tag else r"\S", line)):
+            found[-1][1].append(line)
+        elif not line:
+            goes_on = False
+        else:
+            if item:
+                column = item.start(item.lastindex)
+                groups = [group for group in item.groups() if group]
+                found.append((groups[0].replace("@", ""), groups[1:]))
+            else:
+                found.append((None if line.startswith("    ") else "", [line]))
+            goes_on = True
+    return found
 
 
 def body(lines):
-    """Paragraphs, items ("@name  text", "  name  text") and lines that are kept as they are (indented)."""
-    out, state = [], ""
-    for line in lines:
-        item = re.match(r"(?:@|  (?=\S)| {3}(?=\S))(.*?\S)(?:  +| (?=\S+ )|$)(.*)", line)
-        if line.startswith("  ") and not re.match(r" {2,3}\S(?:.*?\S)?  +\S", line):
-            item = None
-        if state == "kept" and line and not line.startswith("    "):
-            out.append(".fi\n.RE\n.PP")
-            state = ""
-        if not line:
-            out.append("" if state == "kept" else ".PP")
-            state = state if state == "kept" else ""
-        elif item:
-            out.append(f".TP\n.B {kept(item.group(1).replace('@', ''))}\n{roff(item.group(2))}")
-            state = "item"
-        elif line.startswith("    ") and state != "item":
-            if state != "kept":
-                out.append(".PP\n.RS 4\n.nf")
-            out.append(kept(line[4:]))
-            state = "kept"
+    out = []
+    for tag, part in blocks(lines):
+        text = " ".join(" ".join(part).split())
+        if tag is None:
+            out.append(".PP\n.RS 4\n.nf\n" + kept(textwrap.dedent("\n".join(part)).strip("\n")) + "\n.fi\n.RE")
+        elif tag == "-":
+            out.append(f".IP \\(bu 2\n{roff(text)}")
+        elif re.fullmatch(r"\d+\.", tag):
+            out.append(f".IP {tag} 3\n{roff(text)}")
         else:
-            if state == "item" and not line.startswith("    "):
-                out.append(".IP" if line.startswith("  ") else ".PP")
-                state = "item" if line.startswith("  ") else ""
-            out.append(roff(line.strip()))
-    if state == "kept":
-        out.append(".fi\n.RE")
-    text = re.sub(r"^\n|\n(?=\n)", "", "\n".join(out) + "\n")
-    text = re.sub(r"(\.PP\n)+(\.(?:PP|TP)\n)", r"\2", text)
-    return re.sub(r"^\.PP\n|\.PP\n$", "", text).replace("\n\n", "\n")
+            out.append((f".TP 7\n\\fB{kept(tag)}\\fP\n" if tag else ".PP\n") + roff(text))
+    return "\n".join(out) + "\n"
+
+
+def section(title, text):
+    return f".SH {title}\n" + re.sub(r"^\.PP\n", "", text)
 
 
 def broken(prototype):
@@ -176,8 +199,9 @@ def types_of(folder):
 
 
 def told_members(name, definition):
-    return f".nf\n{kept(definition.replace(chr(9), '    '))}\n.fi\n" if not CLOSED.fullmatch(name) else (
-        f".nf\n{kept(definition.split(' {')[0])} {{ ... }};\n.fi\n.PP\nThe library's functions use its members.\n")
+    if CLOSED.fullmatch(name):
+        return f".nf\n{kept(definition.split(' {')[0])} {{ ... }};\n.fi\n.PP\nThe library's functions use its members.\n"
+    return f".nf\n{kept(definition.replace(chr(9), '    '))}\n.fi\n"
 
 
 def wanted(prototypes, types):
@@ -194,8 +218,8 @@ def wanted(prototypes, types):
 def type_page(name, header, comment, definition, version, date):
     text = " ".join(comment) or f"{definition.split()[0]} of <grapnel/{header}>"
     summary = re.split(r"(?<=\w)[.;:](?: |$)", text)[0]
-    about = f".SH DESCRIPTION\n{body(comment)}" if comment else ""
-    return (f'.TH {name} 3 "{date}" "Grapnel {version}" "Grapnel"\n.SH NAME\n{name} \\- {roff(summary[:1].lower() + summary[1:])}\n'
+    about = section("DESCRIPTION", body(comment)) if comment else ""
+    return (f'.TH {name} 3 "{date}" "Grapnel {version}" "Grapnel"\n.SH NAME\n{name} \\- {prose(summary[:1].lower() + summary[1:])}\n'
             f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n.fi\n.PP\n{told_members(name, definition)}{about}")
 
 
@@ -208,9 +232,9 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
         text[n] = upper(what) if len(titles) == 1 else f"{title}: {what}"
     first = " ".join(line.strip() for line in lines[titles[0]:]).split(" - ", 1)[1]
     summary = re.split(r"(?<=\w)[.;](?: |$)| @| \(", first)[0]
-    description, returns = split_returns([line for piece in text for line in re.split(r" (?=@\w+  )", piece)])
+    description, returns = split_returns([line for piece in text for line in re.split(r"(?<!,) (?=@\w+  )", piece)])
     of_part, returns_of_part = split_returns(part)
-    sections = [("DESCRIPTION", body(description) + (".PP\n" + body(of_part) if part else ""))]
+    sections = [("DESCRIPTION", body(description) + body(of_part))]
     if all(re.match(r"(SIMT_\w+ )?int ", prototype) for prototype in found.values()):
         returns = returns or returns_of_part
     if returns:
@@ -223,16 +247,15 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
     others = others + [name for name in named if name not in others and name not in found]
     if len(introduction) > 1:
         about = [upper(introduction[0].split(" - ", 1)[1])] + introduction[1:]
-        scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n.PP\n"
+        scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n"
         sections.append(("NOTES", scope + body(about)))
     if others:
         sections.append(("SEE ALSO", ",\n".join(f".BR {other} (3)" for other in others) + "\n"))
     prototypes = "\n".join(kept(broken(piece)) for p in found.values() for piece in p.split("\n") if piece)
     out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
-           f".SH NAME\n{', '.join(names)} \\- {roff(summary)}\n"
+           f".SH NAME\n{', '.join(names)} \\- {prose(summary)}\n"
            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]
-    out += [f".SH {title}\n{content}" for title, content in sections]
-    return "".join(out)
+    return "".join(out + [section(*parts) for parts in sections])
 
 
 def functions(source, folder, version, date):
@@ -291,7 +314,7 @@ def command_page(command, version, date):
         paths = subcommands(path, text) + paths
         texts.append(f".SS {path}\n.B {kept(text[0][len('Usage: '):])}\n" + told(text[1:]))
     return (f'.TH grapnel 1 "{date}" "Grapnel {version}" "Grapnel"\n'
-            f".SH NAME\ngrapnel \\- {roff(lines[1].rstrip('.'))}\n"
+            f".SH NAME\ngrapnel \\- {prose(lines[1].rstrip('.'))}\n"
             f".SH SYNOPSIS\n.B {kept(lines[0][len('Usage: '):])}\n.SH DESCRIPTION\n{told(lines[2:])}"
             f".SH SUBCOMMANDS\n{''.join(texts)}")
 

@@ -25,12 +25,12 @@
  * write the same blocks (gn_nvmeq_write_hazard), because the old data could overwrite the new.
  *
  * Sources: BaM section 3.3; NVM Express Base Specification 2.0, section 3.3. Edges (docs/memory-model.md):
- *   R1 mark        -> A1 winner        the command lies in the queue before the tail passes it
- *   R2 doorbell    -> the controller's read of it (system scope)
- *   the controller's phase bit -> A2 reap (system scope): data and status have arrived
- *   R3 delivery    -> A3 wait
- *   R4 reap lock   -> A4 reap          what stood in an entry a round ago is never read again
- *   R5 ticket      -> A5 later ticket  the entry's command of the round before has been fetched
+ *   R1  mark -> A1 winner: the command lies in the queue before the tail passes it
+ *   R2  doorbell -> the controller's read of it (system scope)
+ *   A2  the controller's phase bit -> reap (system scope): data and status have arrived
+ *   R3  delivery -> A3 wait
+ *   R4  reap lock -> A4 reap: what stood in an entry a round ago is never read again
+ *   R5  ticket -> A5 later ticket: the entry's command of the round before has been fetched
  */
 #ifndef GRAPNEL_NVMEQ_H
 #define GRAPNEL_NVMEQ_H

@@ -100,12 +100,12 @@ int gn_flush(struct gn_data *data, struct gn_error *error);
  * gn_close - flush, and give everything back. Kernels on other streams must have ended.
  * Host. Returns 0, also for data that is not open. With any other code nothing was closed, and gn_close may
  * be called again:
- *   -GN_EBUSY  other data use the machine of this one (options.beside): close them first
- *   the code of gn_flush: pages that could not be written stay in the cache. Remove the cause and call
- *              gn_close again, or drop the changes by gn_discard. If the system could not make a file
- *              durable, every later gn_close fails, too (gn_store_flush): only gn_discard closes then
- *   the code of a failed access to data->array that no earlier call has reported. The next gn_close does not
- *              report it again
+ *   - -GN_EBUSY: other data use the machine of this one (options.beside): close them first
+ *   - the code of gn_flush: pages that could not be written stay in the cache. Remove the cause and call
+ *     gn_close again, or drop the changes by gn_discard. If the system could not make a file durable, every
+ *     later gn_close fails, too (gn_store_flush): only gn_discard closes then
+ *   - the code of a failed access to data->array that no earlier call has reported. The next gn_close does
+ *     not report it again
  */
 int gn_close(struct gn_data *data, struct gn_error *error);
 

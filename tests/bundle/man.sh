@@ -37,6 +37,8 @@ for function in gn_open gn_net_put_u32; do # the second is told by the part of t
   grep -q '^\.SH RETURN VALUE' "man3/$function.3" || fails "man3/$function.3: does not say what is returned"
 done
 
+grep -q '^\.IP.*bu' man3/gn_page_begin.3 || fails 'man3/gn_page_begin.3: runs the items of a list together'
+
 for type in gn_options gn_array_options gn_cache_options gn_store_options simt_options gn_mode gn_intent gn_batch \
   gn_slots_batch gn_cache_statistics simt_grid gn_error; do
   grep -q "^\(struct\|enum\) $type {" "man3/$type.3" || fails "man3/$type.3: has no members"
