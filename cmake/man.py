@@ -100,7 +100,7 @@ def body(lines):
             out.append(f".IP {tag} 3\n{roff(text)}")
         else:
             out.append((f".TP 7\n\\fB{kept(tag)}\\fP\n" if tag else ".PP\n") + roff(text))
-    return "\n".join(out) + "\n"
+    return "".join(piece + "\n" for piece in out)
 
 
 def section(title, text):
@@ -122,7 +122,7 @@ def split_returns(lines):
     """The description, and what begins with "Returns" up to the end of its paragraph."""
     description, returns, inside = [], [], False
     for line in lines:
-        start = re.search(r"(?:^(?! )|(?<=[.:;] ))Returns? ", line)
+        start = re.search(r"(?:^(?! )|(?<=[.:;] ))Returns?(?: |$)", line)
         if start and not inside:
             inside = True
             description.append(line[: start.start()].rstrip())
@@ -141,7 +141,7 @@ def named_in_order(lines, titles):
 
 def pages_of(text):
     """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
-    the introduction of the header, and what a comment behind a line "---- part ----" says of the part they are in."""
+    the introduction of the header, and what a comment between a line "---- part ----" and a blank line says of the part they are in."""
     comments = list(COMMENT.finditer(text))
     introduction, part, begins = [], [], False
     for k, comment in enumerate(comments):
@@ -152,7 +152,8 @@ def pages_of(text):
         if re.match(r"---- .* ----$", lines[0]):
             part, begins = [], True
             continue
-        part, begins = (lines if begins and not titles else part), False
+        of_part = begins and not titles and text.startswith("\n\n", comment.end())
+        part, begins = (lines if of_part else part), False
         if not titles:
             continue
         code = text[comment.end(): comments[k + 1].start() if k + 1 < len(comments) else len(text)]
@@ -215,12 +216,16 @@ def wanted(prototypes, types):
     return names
 
 
-def type_page(name, header, comment, definition, version, date):
+def see_also(names):
+    return section("SEE ALSO", ",\n".join(f".BR {name} (3)" for name in names) + "\n") if names else ""
+
+
+def type_page(name, header, comment, definition, users, version, date):
     text = " ".join(comment) or f"{definition.split()[0]} of <grapnel/{header}>"
-    summary = re.split(r"(?<=\w)[.;:](?: |$)", text)[0]
+    summary = re.split(r"(?<=\w)[.;:](?: |$)", re.sub(r" \([^)]*\)", "", text))[0]
     about = section("DESCRIPTION", body(comment)) if comment else ""
     return (f'.TH {name} 3 "{date}" "Grapnel {version}" "Grapnel"\n.SH NAME\n{name} \\- {prose(summary[:1].lower() + summary[1:])}\n'
-            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n.fi\n.PP\n{told_members(name, definition)}{about}")
+            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n.fi\n.PP\n{told_members(name, definition)}{about}{see_also(users)}")
 
 
 def page(header, found, lines, titles, introduction, part, others, types, version, date):
@@ -231,7 +236,7 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
         title, what = text[n].split(" - ", 1)
         text[n] = upper(what) if len(titles) == 1 else f"{title}: {what}"
     first = " ".join(line.strip() for line in lines[titles[0]:]).split(" - ", 1)[1]
-    summary = re.split(r"(?<=\w)[.;](?: |$)| @| \(", first)[0]
+    summary = re.split(r"(?<=[\w\"])[.;](?: |$)|(?<=\?) | @", re.sub(r" \([^)]*\)", "", first))[0]
     description, returns = split_returns([line for piece in text for line in re.split(r"(?<!,) (?=@\w+  )", piece)])
     of_part, returns_of_part = split_returns(part)
     sections = [("DESCRIPTION", body(description) + body(of_part))]
@@ -243,19 +248,17 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
     here = [name for name in named if types[name][0] == header and name not in EVERYWHERE and not CLOSED.fullmatch(name)
             and name in " ".join(found.values())]
     if here:
-        sections.append(("TYPES", ".PP\n".join(told_members(name, types[name][2]) for name in here)))
+        sections.append(("TYPES", ".PP\n".join(told_members(name, types[name][2]) + body(types[name][1]) for name in here)))
     others = others + [name for name in named if name not in others and name not in found]
     if len(introduction) > 1:
         about = [upper(introduction[0].split(" - ", 1)[1])] + introduction[1:]
         scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n"
         sections.append(("NOTES", scope + body(about)))
-    if others:
-        sections.append(("SEE ALSO", ",\n".join(f".BR {other} (3)" for other in others) + "\n"))
     prototypes = "\n".join(kept(broken(piece)) for p in found.values() for piece in p.split("\n") if piece)
     out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
            f".SH NAME\n{', '.join(names)} \\- {prose(summary)}\n"
            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]
-    return "".join(out + [section(*parts) for parts in sections])
+    return "".join(out + [section(*parts) for parts in sections]) + see_also(others)
 
 
 def functions(source, folder, version, date):
@@ -265,7 +268,8 @@ def functions(source, folder, version, date):
     functions = {name for p in pages for name in p[1]}
     for name in wanted(" ".join(piece for p in pages for piece in p[1].values()), types):
         if name not in functions: # gn_auto_advice is both
-            (folder / f"{name}.3").write_text(type_page(name, *types[name], version, date), encoding="ascii")
+            users = [next(iter(p[1])) for p in pages if name in TYPE_NAME.findall(" ".join(p[1].values())) and name not in EVERYWHERE]
+            (folder / f"{name}.3").write_text(type_page(name, *types[name], users, version, date), encoding="ascii")
     for header, found, *rest in pages:
         names = list(found)
         others = [next(iter(p[1])) for p in pages if p[0] == header and p[1] is not found]
