@@ -230,7 +230,7 @@ def type_page(name, header, comment, definition, users, version, date):
 
 def page(header, found, lines, titles, introduction, part, others, types, version, date):
     names = list(found)
-    text = list(lines)
+    text = [re.sub(r"(at )?the top of this file", lambda m: "in NOTES" if m.group(1) else "NOTES", line) for line in lines]
     for n in titles:
         # Several titles of one comment keep their names; a single one is the name of the page.
         title, what = text[n].split(" - ", 1)

@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+/* Which schedules simt_explore runs, and what it calls beside the kernel. */
 struct simt_exploration {
 	unsigned preemptions;      /* bound on unforced switches */
 	unsigned warp_width;       /* 0 for 1 */

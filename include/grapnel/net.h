@@ -96,7 +96,7 @@ enum gn_net_route {
  * Zero is a good default for every member.
  *
  * On cuda node k runs on GPU k modulo the number of GPUs; several nodes may share a GPU. With "cuda:1" all
- * nodes run on that GPU. The heap is in the GPU's memory: the host accesses it only by the operations below,
+ * nodes run on that GPU. The heap is in the GPU's memory: the host accesses it only by operations
  * such as gn_net_put and gn_net_get. A kernel of the library stays on the GPU for the whole run; it sorts
  * messages and changes the heap. Those of all nodes of a GPU take a quarter of its multiprocessors at most,
  * but each takes at least 3. If they would take all, the network threads sort and each takes 2; if that is
@@ -106,7 +106,7 @@ enum gn_net_route {
 struct gn_net_options {
 	/* of each node; name NULL: "cpu"; threads 0: the host's cores divided by its nodes, 1 at least */
 	struct simt_options machine;
-	const char *transport; /* "local", "mpi"; NULL: see above */
+	const char *transport; /* "local", "mpi"; NULL: "mpi" if linked in and launched, else "local" */
 	uint32_t nodes;        /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	/* of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes */
 	uint32_t columns;
@@ -181,8 +181,8 @@ const struct gn_net_view *gn_net_host(const struct gn_net *net);
 void *gn_net_alloc(struct gn_net *net, uint64_t bytes, struct gn_error *error);
 
 /*
- * gn_net_alloc_aligned - the same, at a multiple of alignment: a power of two, up to 16 MiB in heaps of 32
- * MiB and more, else up to 4096 (-GN_EINVAL if it is not).
+ * gn_net_alloc_aligned - as gn_net_alloc, at a multiple of alignment: a power of two, up to 16 MiB in heaps
+ * of 32 MiB and more, else up to 4096 (-GN_EINVAL if it is not).
  */
 void *gn_net_alloc_aligned(struct gn_net *net, uint64_t alignment, uint64_t bytes, struct gn_error *error);
 
@@ -245,8 +245,8 @@ void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *s
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
 
 /*
- * gn_net_waited - the same for the past: for how long this node has waited for replies or answers of each
- * other node.
+ * gn_net_waited - as gn_net_waits, for the past: for how long this node has waited for replies or answers of
+ * each other node.
  * @ns  [nodes] receives the total time, without the waits of now
  * Any thread.
  */

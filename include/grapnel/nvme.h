@@ -81,8 +81,8 @@ extern "C" {
 #endif
 
 /*
- * gn_nvme_status_text - a status field in words, such as "unrecovered read error". For a status that is not
- * listed above it is "a status that Grapnel does not know". Static. Host, any thread.
+ * gn_nvme_status_text - a status field in words, such as "unrecovered read error". For a status without
+ * a name GN_NVME_... it is "a status that Grapnel does not know". Static. Host, any thread.
  */
 const char *gn_nvme_status_text(uint32_t status);
 

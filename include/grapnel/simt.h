@@ -308,6 +308,7 @@ struct simt_exported {
 	uint64_t handle[8];
 };
 
+/* How many threads run a kernel, and the shared memory of each block. */
 struct simt_grid {
 	uint32_t blocks;        /* 1 to 2^31 - 1 */
 	uint32_t block_threads; /* 1 to 1024 */

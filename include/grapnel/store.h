@@ -116,7 +116,7 @@
  * lines, 8 bytes each, it is refused. timeout_ns of the view is four times the slow store's.
  *
  * Host memory is byte-addressable by the device: kernels load from it. Block stores move whole blocks
- * through queue pairs. The device functions below hide the difference. docs/adding-a-store.md says how to
+ * through queue pairs. The device functions hide the difference. docs/adding-a-store.md says how to
  * add a store.
  */
 #ifndef GRAPNEL_STORE_H
@@ -226,7 +226,7 @@ struct gn_store_options {
 	int read_only;
 	uint32_t queue_count; /* file: 0 for one for each processor of the machine, 128 at most */
 	uint32_t queue_depth; /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
-	uint32_t transfer_bytes; /* file: the largest, see transfer=SIZE above; 0 for 64 KiB */
+	uint32_t transfer_bytes; /* file: the largest, see transfer=SIZE of a URI; 0 for 64 KiB */
 	uint64_t timeout_ns;     /* 0 for 10 s */
 	/* First ticket of the queue pairs, for tests; rounded down as nvmeq.h says. */
 	uint32_t queue_start;
@@ -285,14 +285,14 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Any host
- * thread; calls follow one another. Managed memory comes back to host memory (memory= above); no kernel may
- * use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and waits for it: do not
- * call it from a callback of a stream. Over a replica on a GPU it waits for the launches of the machine's own
- * stream. If it finds a failed member, it launches one warp there, and waits until kernels leave room for it.
- * Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not answer, or whose
- * lines are in use all that time). After a failure every later call fails, too: the system reports only once
- * that it could not write bytes. rdma: and tiers are exceptions, because the server and the fast level still
- * know these bytes: there a later call that returns 0 has made all of them durable.
+ * thread; calls follow one another. Managed memory comes back to host memory (memory=KIND of a URI); no
+ * kernel may use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and waits for
+ * it: do not call it from a callback of a stream. Over a replica on a GPU it waits for the launches of the
+ * machine's own stream. If it finds a failed member, it launches one warp there, and waits until kernels
+ * leave room for it. Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not
+ * answer, or whose lines are in use all that time). After a failure every later call fails, too: the system
+ * reports only once that it could not write bytes. rdma: and tiers are exceptions, because the server and the
+ * fast level still know these bytes: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
@@ -351,6 +351,7 @@ enum gn_store_member_use {
 	GN_MEMBER_RETURNING /* gn_store_resync is putting it back: it is written, and not yet read */
 };
 
+/* A member of a stripe, replica or tier. */
 struct gn_store_member {
 	const char *uri; /* borrowed from the store */
 	enum gn_store_member_use use;

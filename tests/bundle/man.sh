@@ -43,6 +43,8 @@ for type in gn_options gn_array_options gn_cache_options gn_store_options simt_o
   gn_slots_batch gn_cache_statistics simt_grid gn_error; do
   grep -q "^\(struct\|enum\) $type {" "man3/$type.3" || fails "man3/$type.3: has no members"
 done
+without=$(grep -L '^\.so \|^\.SH DESCRIPTION' man3/*.3)
+[ -z "$without" ] || fails "no description: $without"
 grep -q '^    struct gn_cache_options cache;' man3/gn_open.3 || fails 'man3/gn_open.3: has no options'
 grep -q '^    uint64_t bound' man3/gn_array.3 && fails 'man3/gn_array.3: shows members that programs leave alone'
 

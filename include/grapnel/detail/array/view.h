@@ -10,6 +10,7 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+/* How accesses reach the store: through a cache, or each by itself. */
 enum gn_mode { GN_PAGED, GN_DIRECT };
 
 struct gn__samples;

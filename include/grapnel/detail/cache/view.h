@@ -9,8 +9,10 @@
 #include <grapnel/simt.h>
 #include <grapnel/store.h>
 
+/* Which page gives its frame to another. */
 enum gn_cache_policy { GN_CLOCK, GN_FIFO, GN_RANDOM };
 
+/* How the word of a page is found (detail/cache/table.h). */
 enum gn_cache_table {
 	GN_TABLE_AUTO,   /* direct while it fits the budget, else sets */
 	GN_TABLE_DIRECT, /* one word a page of the stores; any frame may hold any page */

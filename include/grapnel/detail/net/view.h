@@ -61,6 +61,7 @@ enum gn__net_part_of { GN__NET_HEAP = 1, GN__NET_DATA = 2 };
 
 struct gn_net_group;
 
+/* A node as its threads see it. Plain data. */
 struct gn_net_view {
 	struct gn__log *log; /* [logs], `each` for each processor */
 	uint32_t logs, each;
