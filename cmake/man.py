@@ -51,7 +51,9 @@ def kept(text):
 def prose(text):
     """Words as roff, in one line. What stands in backquotes is code, and so is a negative code."""
     pieces = re.split(r"`([^`]*)`", re.sub(r"(?<!\S)@(?=\w)", "", text))
-    return "".join(f"\\fB{kept(piece)}\\fP" if n % 2 else escaped(piece).replace("-GN_", "\\-GN_") for n, piece in enumerate(pieces))
+    pieces[::2] = [escaped(piece).replace("-GN_", "\\-GN_") for piece in pieces[::2]]
+    pieces[1::2] = [f"\\fB{kept(piece)}\\fP" for piece in pieces[1::2]]
+    return "".join(pieces)
 
 
 def roff(text):
@@ -103,6 +105,11 @@ def body(lines):
     return "".join(piece + "\n" for piece in out)
 
 
+def head(name, number, version, date):
+    """The first lines of a page: names are not hyphenated, and so no line is spread."""
+    return f'.TH {name} {number} "{date}" "Grapnel {version}" "Grapnel"\n.nh\n.if n .ad l\n'
+
+
 def section(title, text):
     return f".SH {title}\n" + re.sub(r"^\.PP\n", "", text)
 
@@ -141,7 +148,8 @@ def named_in_order(lines, titles):
 
 def pages_of(text):
     """Of every comment that describes functions: their prototypes, its lines, which of these name functions,
-    the introduction of the header, and what a comment between a line "---- part ----" and a blank line says of the part they are in."""
+    the introduction of the header, and the comment of the part they are in: it stands between a line "---- part ----" and
+    a blank line."""
     comments = list(COMMENT.finditer(text))
     introduction, part, begins = [], [], False
     for k, comment in enumerate(comments):
@@ -199,10 +207,25 @@ def types_of(folder):
     return found
 
 
+def narrow(definition):
+    """Members whose long comments stand before them in lines that fit, because a terminal cuts what is kept at its edge."""
+    def fitting(m):
+        indent, code, comment = m.groups()
+        if len(max(m.group().split("\n"), key=len)) <= WIDTH:
+            return m.group()
+        lines = []
+        for tag, part in blocks(lines_of("/*" + comment.replace("\n" + indent, "\n") + "*/")):
+            text = " ".join(" ".join([f"- {tag}: " if tag else "", *part]).split())
+            lines += textwrap.wrap(text, WIDTH - 6 - len(indent), subsequent_indent="  " if tag else "", break_on_hyphens=False)
+        told = f"\n{indent} * ".join(["/*", *lines]) + f"\n{indent} */" if len(lines) > 1 else f"/* {lines[0]} */"
+        return indent + told + (f"\n{indent}{code}" if code else "")
+    return re.sub(r"^( *)([^\n]*?) */\*(.*?)\*/$", fitting, definition.replace("\t", "    "), flags=re.M | re.S)
+
+
 def told_members(name, definition):
     if CLOSED.fullmatch(name):
         return f".nf\n{kept(definition.split(' {')[0])} {{ ... }};\n.fi\n.PP\nThe library's functions use its members.\n"
-    return f".nf\n{kept(definition.replace(chr(9), '    '))}\n.fi\n"
+    return f".nf\n{kept(narrow(definition))}\n.fi\n"
 
 
 def wanted(prototypes, types):
@@ -224,7 +247,7 @@ def type_page(name, header, comment, definition, users, version, date):
     text = " ".join(comment) or f"{definition.split()[0]} of <grapnel/{header}>"
     summary = re.split(r"(?<=\w)[.;:](?: |$)", re.sub(r" \([^)]*\)", "", text))[0]
     about = section("DESCRIPTION", body(comment)) if comment else ""
-    return (f'.TH {name} 3 "{date}" "Grapnel {version}" "Grapnel"\n.SH NAME\n{name} \\- {prose(summary[:1].lower() + summary[1:])}\n'
+    return (f'{head(name, 3, version, date)}.SH NAME\n{name} \\- {prose(summary[:1].lower() + summary[1:])}\n'
             f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n.fi\n.PP\n{told_members(name, definition)}{about}{see_also(users)}")
 
 
@@ -255,7 +278,7 @@ def page(header, found, lines, titles, introduction, part, others, types, versio
         scope = f"This holds for all functions of\n.IR <grapnel/{header}> .\n"
         sections.append(("NOTES", scope + body(about)))
     prototypes = "\n".join(kept(broken(piece)) for p in found.values() for piece in p.split("\n") if piece)
-    out = [f'.TH {names[0]} 3 "{date}" "Grapnel {version}" "Grapnel"\n'
+    out = [head(names[0], 3, version, date) +
            f".SH NAME\n{', '.join(names)} \\- {prose(summary)}\n"
            f".SH SYNOPSIS\n.nf\n#include <grapnel/{header}>\n\n{prototypes}\n.fi\n"]
     return "".join(out + [section(*parts) for parts in sections]) + see_also(others)
@@ -268,7 +291,7 @@ def functions(source, folder, version, date):
     functions = {name for p in pages for name in p[1]}
     for name in wanted(" ".join(piece for p in pages for piece in p[1].values()), types):
         if name not in functions: # gn_auto_advice is both
-            users = [next(iter(p[1])) for p in pages if name in TYPE_NAME.findall(" ".join(p[1].values())) and name not in EVERYWHERE]
+            users = [next(iter(p[1])) for p in pages if name in set(TYPE_NAME.findall(" ".join(p[1].values()))) - EVERYWHERE]
             (folder / f"{name}.3").write_text(type_page(name, *types[name], users, version, date), encoding="ascii")
     for header, found, *rest in pages:
         names = list(found)
@@ -317,7 +340,7 @@ def command_page(command, version, date):
         text = help_of(command, path)
         paths = subcommands(path, text) + paths
         texts.append(f".SS {path}\n.B {kept(text[0][len('Usage: '):])}\n" + told(text[1:]))
-    return (f'.TH grapnel 1 "{date}" "Grapnel {version}" "Grapnel"\n'
+    return (head("grapnel", 1, version, date) +
             f".SH NAME\ngrapnel \\- {prose(lines[1].rstrip('.'))}\n"
             f".SH SYNOPSIS\n.B {kept(lines[0][len('Usage: '):])}\n.SH DESCRIPTION\n{told(lines[2:])}"
             f".SH SUBCOMMANDS\n{''.join(texts)}")
