@@ -24,8 +24,8 @@
 #include <grapnel/simt.h>
 
 /*
- * It must be in memory that all its users reach. The words of producers and consumers are on different
- * lines.
+ * A ring. It must be in memory that all its users reach. The words of producers and consumers are on
+ * different lines.
  */
 struct gn_ring {
 	uint32_t tail; /* next ticket of a producer */
