@@ -120,7 +120,7 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 	return 0;
 }
 
-SIMT_INLINE_FN void visit_round(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_FN void visit_round(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	(void)warp;
 	if (mine.is)

@@ -230,7 +230,7 @@ SIMT_FN int is_of(const struct looker *l, const struct gn_scan_edge *e)
 	return e->edge >= own.begin && e->edge < own.end && e->value == (e->vertex ^ 7);
 }
 
-SIMT_INLINE_FN void look(void *job, uint32_t warp, struct gn_scan_edge mine)
+SIMT_FN void look(void *job, uint32_t warp, struct gn_scan_edge mine)
 {
 	struct looker *l = (struct looker *)job;
 	const struct gn_scan_edges *w = &l->graph.window;
