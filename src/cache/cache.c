@@ -484,6 +484,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 	if (cache->is_direct)
 		shape_hands(&cache->image, &info);
 	shape_cleaner(&cache->image);
+	cache->image.pace = info.is_cuda ? 0 : cache->image.frames / 4;
 	rc = o->peers ? allocate_there(cache, o->peers, error) : 0;
 	if (rc)
 		return rc;

@@ -36,6 +36,13 @@ struct simt__launch {
 	uint32_t share;
 	int failed;  /* atomic: set once, last, by the thread that writes error */
 	int failing; /* atomic: 1: a thread writes error */
+	/*
+	 * Atomic: rounds << 32 | workers that have ended this one. In a round every worker gives each of its
+	 * threads that wait a turn. It is for decisions that cost time if they are wrong: it may be a few
+	 * workers off when one joins or leaves.
+	 */
+	uint64_t rounds;
+	uint32_t members; /* atomic: workers that run blocks of the launch */
 	struct gn_error error;
 	char begun, ended; /* addresses for SIMT__ACQUIRE and SIMT__RELEASE */
 };
@@ -105,6 +112,8 @@ struct simt__worker {
 	struct simt__fiber *ready, *ready_last;
 	struct simt__fiber *cursor; /* the fiber of the ring that relaxed last; NULL: the ring is empty */
 	uint32_t ring;              /* number of fibers in the ring */
+	uint32_t turns;             /* that the ring gave since the worker last ended a round */
+	uint32_t round;             /* of the launch: the last that this worker has ended */
 	uint32_t relaxes;           /* since a fiber last made progress */
 	uint32_t since_turn;        /* threads ended, or lanes resumed, since the ring last had a turn */
 	uint64_t quiet_since_ns;    /* 0: not quiet; with the next two, see quiet_round in worker.c */

@@ -59,6 +59,16 @@ uint64_t simt__clock_ns(void)
 	return simt__system_ns();
 }
 
+uint32_t simt__round(void)
+{
+	struct simt__fiber *f = simt__fiber_self();
+	static __thread uint32_t calls;
+
+	if (!f || f->worker->check)
+		return calls++;
+	return (uint32_t)(__atomic_load_n(&f->worker->launch->rounds, __ATOMIC_RELAXED) >> 32);
+}
+
 void simt__read_before_fence(const void *word)
 {
 	struct simt__fiber *f = simt__fiber_self();

@@ -45,10 +45,46 @@ static void ring_leave(struct simt__worker *w, struct simt__fiber *f)
 	f->in_ring = 0;
 }
 
+/* Begin the launch's next round if all its workers have ended this one. @ends  1: this worker has now */
+static void settle_round(struct simt__worker *w, int ends)
+{
+	struct simt__launch *launch = w->launch;
+	const uint32_t members = __atomic_load_n(&launch->members, __ATOMIC_RELAXED);
+	uint64_t seen = __atomic_load_n(&launch->rounds, __ATOMIC_RELAXED), next;
+	uint32_t round;
+
+	do {
+		round = (uint32_t)(seen >> 32);
+		next = seen + (ends && w->round != round);
+		if ((uint32_t)next >= members)
+			next = (uint64_t)(round + 1) << 32;
+	} while (next != seen && !__atomic_compare_exchange_n(&launch->rounds, &seen, next, 0,
+	                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (ends)
+		w->round = round;
+}
+
+static void round_join(struct simt__worker *w)
+{
+	w->turns = 0;
+	w->round = (uint32_t)(__atomic_load_n(&w->launch->rounds, __ATOMIC_RELAXED) >> 32) - 1;
+	__atomic_fetch_add(&w->launch->members, 1, __ATOMIC_RELAXED);
+}
+
+static void round_leave(struct simt__worker *w)
+{
+	__atomic_fetch_sub(&w->launch->members, 1, __ATOMIC_RELAXED);
+	settle_round(w, 0);
+}
+
 static struct simt__fiber *ring_turn(struct simt__worker *w)
 {
 	struct simt__fiber *next = w->cursor->next;
 
+	if (++w->turns >= w->ring) {
+		w->turns = 0;
+		settle_round(w, 1);
+	}
 	w->cursor = next;
 	/* Prefetch the fiber behind the next one, and the top of its stack, before it is resumed. */
 	__builtin_prefetch(next->next->next);
@@ -188,6 +224,10 @@ static void take_turns(struct simt__worker *w, struct simt__fiber *f)
 	struct simt__fiber *next;
 
 	w->since_turn = 0;
+	if (!w->cursor && !w->ready) {
+		settle_round(w, 1);
+		return;
+	}
 	if (!f->in_ring)
 		ring_join(w, f);
 	next = w->ready ? ready_take(w) : ring_turn(w);
@@ -215,7 +255,7 @@ static void run_threads(struct simt__worker *w, struct simt__fiber *f)
 		}
 		w->launch->kernel->cpu(w->launch->arguments);
 		simt__thread_end(w, f);
-		if (simt_unlikely(w->cursor || w->ready) && ++w->since_turn >= THREADS_A_TURN)
+		if (++w->since_turn >= THREADS_A_TURN)
 			take_turns(w, f);
 	}
 }
@@ -328,6 +368,7 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 	w->relaxes = 0;
 	w->quiet_since_ns = 0;
 	fit_blocks(w);
+	round_join(w);
 	simt__self = &simt__host_lane;
 	simt__check_switch_on(w->check != NULL);
 	first = pick(w);
@@ -343,6 +384,7 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 		    launch->kernel->name, w->live);
 	if (simt__launch_failed(launch))
 		abandon(w);
+	round_leave(w);
 	SIMT__ACQUIRE(&launch->ended);
 	simt__self = outer;
 }

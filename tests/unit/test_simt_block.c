@@ -95,6 +95,41 @@ static void ended_threads_do_not_count(void **state)
 	simt_close(machine);
 }
 
+/* Threads that wait count their turns during some rounds of the launch. */
+struct rounds {
+	uint32_t *few; /* threads that had a turn in less than four of five rounds */
+};
+
+SIMT_FN void wait_for_rounds(const struct rounds *a)
+{
+	const uint32_t begin = simt__round(), rounds = 50;
+	uint32_t turns = 0;
+
+	while (simt__round() - begin < rounds) {
+		simt_relax();
+		turns++;
+	}
+	simt_add_relaxed_dev_u32(a->few, turns < rounds / 5 * 4);
+}
+SIMT_KERNEL(wait_for_rounds, struct rounds)
+
+static void every_thread_has_a_turn_in_a_round(void **state)
+{
+	(void)state;
+	for (unsigned workers = 1; workers <= 3; workers++)
+		for (unsigned width = 1; width <= 32; width *= 32) {
+			struct simt_machine *machine = open_cpu(workers, width);
+			struct simt_grid grid = {60, 32, 0};
+			uint32_t few = 0;
+			struct rounds a = {&few};
+
+			assert_int_equal(simt_launch(machine, &wait_for_rounds_kernel, grid, &a, NULL), 0);
+			assert_int_equal(simt_wait(machine, NULL), 0);
+			assert_int_equal(few, 0);
+			simt_close(machine);
+		}
+}
+
 /* Block 2k hands values to block 2k + 1 through one word. */
 struct channel {
 	uint32_t *word; /* one a pair, each on its own line */
@@ -240,7 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(blocks_reduce),           cmocka_unit_test(ended_threads_do_not_count),
 	    cmocka_unit_test(blocks_hand_values_over), cmocka_unit_test(host_threads_answer),
-	    cmocka_unit_test(copies_arrive),
+	    cmocka_unit_test(copies_arrive),           cmocka_unit_test(every_thread_has_a_turn_in_a_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@
 #define GRAPNEL_CACHE_AHEAD_H
 
 #include <grapnel/detail/cache/claim.h>
+#include <grapnel/detail/cache/pace.h>
 #include <grapnel/detail/cache/view.h>
 
 enum {
@@ -183,8 +184,8 @@ SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint32_t lanes, u
 	const uint64_t seen = simt_load_relaxed_dev_u64(offer), next = seen >> GN__AHEAD_LOG2;
 	const uint32_t left = (uint32_t)seen & ((1u << GN__AHEAD_LOG2) - 1),
 	               small = (uint32_t)GN__AHEAD_MOVED >> c->page_log2;
-	const uint32_t most = small > 1 ? small : 1, chunk = most < lanes ? most : lanes,
-	               many = left < chunk ? left : chunk;
+	const uint32_t most = small > 1 ? small : 1, chunk = most < lanes ? most : lanes;
+	uint32_t many = left < chunk ? left : chunk;
 
 	*page = next;
 	if (next <= waits_for || next - waits_for > 2 * GN__AHEAD_MOST)
@@ -193,7 +194,9 @@ SIMT_FN uint32_t gn__offer_take(const struct gn_cache_view *c, uint32_t lanes, u
 		gn__offer_on(c, waits_for, next);
 		return 0;
 	}
-	return simt_cas_relaxed_dev_u64(offer, seen, (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen
+	many = gn__pace_take(c, many);
+	return many && simt_cas_relaxed_dev_u64(offer, seen,
+	                                        (next + many) << GN__AHEAD_LOG2 | (left - many)) == seen
 	           ? many
 	           : 0;
 }

@@ -33,6 +33,7 @@
 #define GRAPNEL_CACHE_CLAIM_H
 
 #include <grapnel/detail/cache/frame.h>
+#include <grapnel/detail/cache/pace.h>
 #include <grapnel/detail/cache/page.h>
 #include <grapnel/detail/cache/sector.h>
 #include <grapnel/detail/cache/table.h>
@@ -236,6 +237,8 @@ SIMT_FN enum gn__step gn__claim_missing(const struct gn_cache_view *c, struct gn
 		return gn__claim_bypass(c, k, 0);
 	if (k->intent != GN_READ && gn__is_full(c, k->page))
 		return gn__claim_error(k, -GN_ENOSPC, GN_NVME_CAPACITY_EXCEEDED);
+	if (gn__pace_holds(c, k))
+		return gn__claim_waits(c, k);
 	if (c->owner)
 		return gn__claim_direct(c, k, found);
 	if (found->word && found->seen & GN__WORD_FAILED)

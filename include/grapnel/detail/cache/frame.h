@@ -72,6 +72,7 @@ struct gn__claim {
 	uint32_t missed;   /* 1: the page was absent, or a wanted sector was */
 	/* 1: the caller keeps the pin; if the page's pin count is at its limit, the claim fails */
 	uint32_t holds;
+	uint32_t paced;        /* 1: the claim waits for no round (detail/cache/pace.h) */
 	uint32_t may_snapshot; /* 1: the caller reads an element; the next hit may be without a pin */
 	/* 1: the element can be read from the store's memory, so the search for a frame is short */
 	uint32_t may_bypass;

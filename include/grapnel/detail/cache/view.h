@@ -91,10 +91,11 @@ struct gn_cache_local {
 	uint32_t bypass_backoff; /* reads that miss and do not look for a frame */
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
-	uint32_t way; /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
+	uint32_t pace_backoff; /* cpu: misses until pages are paced again */
+	uint32_t way;    /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
 	uint32_t
 	    around[2]; /* followers', leading group's misses that go around the cache before one does not */
-	uint32_t pad[21];
+	uint32_t pad[20];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */
@@ -123,7 +124,8 @@ struct gn_cache_shared {
 	 * pages for threads that wait to fetch: next << GN__AHEAD_LOG2 | how many; see detail/cache/ahead.h
 	 */
 	uint64_t offer;
-	uint32_t pad_offer[30];
+	uint64_t pace; /* cpu: round << 32 | pages fetched in it; see detail/cache/pace.h */
+	uint32_t pad_offer[28];
 	uint64_t kept_absent[GN_CACHE_ABSENT]; /* sets: see gn__kept_absent */
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };
@@ -161,6 +163,7 @@ struct gn_cache_view {
 	uint32_t window;    /* frames of a window of the followers' hand */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint32_t begun_rows;
+	uint32_t pace; /* pages that threads fetch in a round (detail/cache/pace.h); 0: any number */
 	uint32_t
 	    moved_most;   /* units that pages of the leading group by rounds moved, at which all are halved */
 	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */

@@ -16,6 +16,11 @@ extern "C" {
 void simt__relax(void);
 uint64_t simt__clock_ns(void);
 void simt__block_sync(void);
+/*
+ * The number of rounds of the running launch: in a round every thread that waits has a turn. Each call from a
+ * host thread, and on a checking schedule, is a new round.
+ */
+uint32_t simt__round(void);
 
 #ifdef __cplusplus
 }

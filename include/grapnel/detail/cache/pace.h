@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail/cache/pace.h - on cpu, how many pages the threads fetch in a round of their turns.
+ *
+ * There a thread that waits for a page reads it at its next turn, and until then all other threads of its OS
+ * thread have theirs. If these fetch as many pages as the cache has frames, the page has left again, and the
+ * thread fetches it a second time. Then other pages leave for it. Threads that read one array together come
+ * to be far apart, and in the end each of them reads all of the array from the store. It is enough that the
+ * system does not run an OS thread for some milliseconds, while the others go on.
+ *
+ * So accesses to elements fetch at most a quarter of the frames in a round, in which every thread that waits
+ * has a turn. A miss beyond that waits for the next round. A thread that computes for long holds a round up.
+ * So a miss waits for GN__PACE_NS at most, and then the next GN__PACE_BACKOFF misses of its OS thread do not
+ * wait. A thread that holds a page reads it in any case, and is not paced. On a GPU all threads run at the
+ * same time, and none is paced.
+ */
+#ifndef GRAPNEL_CACHE_PACE_H
+#define GRAPNEL_CACHE_PACE_H
+
+#include <grapnel/detail/cache/frame.h>
+#include <grapnel/detail/cache/table.h>
+#include <grapnel/detail/cache/view.h>
+
+/* A test waits for another time. */
+#ifndef GN__PACE_NS
+#define GN__PACE_NS 50000000u
+#endif
+
+enum { GN__PACE_BACKOFF = 1024 };
+
+/* Take as many fetches as this round has left, and `many` at most. Returns how many. */
+SIMT_FN uint32_t gn__pace_take(const struct gn_cache_view *c, uint32_t many)
+{
+#if SIMT_ON_CUDA
+	(void)c;
+	return many;
+#else
+	uint64_t *word = &c->shared->pace, seen = simt_load_relaxed_dev_u64(word), now;
+	uint32_t round, taken, left;
+
+	if (!c->pace)
+		return many;
+	round = simt__round();
+	do {
+		now = seen;
+		taken = now >> 32 == round ? (uint32_t)now : 0;
+		left = taken < c->pace ? c->pace - taken : 0;
+		many = many < left ? many : left;
+		if (!many)
+			return 0;
+		seen = simt_cas_relaxed_dev_u64(word, now, (uint64_t)round << 32 | (taken + many));
+	} while (seen != now);
+	return many;
+#endif
+}
+
+/* Must this claim of an absent page wait for the next round? */
+SIMT_FN int gn__pace_holds(const struct gn_cache_view *c, struct gn__claim *k)
+{
+	if (SIMT_ON_CUDA || !c->pace || k->paced || k->ahead || k->holds ||
+	    gn__segment_of(c, k->page)->store.kind != GN_STORE_QUEUES)
+		return 0;
+	k->paced = gn__pace_take(c, 1) || gn__backs_off(&gn__local(c)->pace_backoff);
+	if (!k->paced && k->deadline && simt_clock_ns() + c->wait_ns > k->deadline + GN__PACE_NS) {
+		simt_store_relaxed_dev_u32(&gn__local(c)->pace_backoff, GN__PACE_BACKOFF);
+		k->paced = 1;
+	}
+	k->waits = k->paced ? 0 : k->waits; /* it has not waited for a frame yet */
+	return !k->paced;
+}
+
+#endif
