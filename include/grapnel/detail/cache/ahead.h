@@ -33,6 +33,7 @@ enum {
 	GN__AHEAD_MOVED = 16384,
 	/* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_OFFERED = 1 << 20,
+	GN__AHEAD_NEAR = 16,     /* pages: the longest step of such a sequence (gn__offer_near) */
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
 	GN__AHEAD_BACKOFF = 1024 /* misses of theirs for which it then may back off */
 };
@@ -117,6 +118,23 @@ SIMT_FN uint32_t gn__offer_most(const struct gn_cache_view *c)
 }
 
 /*
+ * On cpu the threads of one OS thread may want only every second page of a sequence, or fewer, and those of
+ * other OS threads the pages between. A miss that comes soon behind the last one of the same OS thread
+ * continues such a sequence: so a stream is expected at this page.
+ */
+SIMT_FN void gn__offer_near(const struct gn_cache_view *c, uint64_t page)
+{
+	uint32_t *missed = &gn__local(c)->missed;
+	const uint32_t step = (uint32_t)page - simt_load_relaxed_dev_u32(missed);
+	uint64_t *stream = gn__stream_of(c, page);
+
+	simt_store_relaxed_dev_u32(missed, (uint32_t)page);
+	if (step > 1 && step <= GN__AHEAD_NEAR &&
+	    !gn__stream_expects(simt_load_relaxed_dev_u64(stream), page))
+		simt_store_relaxed_dev_u64(stream, page << GN__AHEAD_LOG2);
+}
+
+/*
  * Offer the pages behind one that is missing. A cache has one offer at a time: the next page, and how many
  * are left. The threads of a grid come to the pages behind the end of the last offer in any order; each of
  * them continues it.
@@ -141,6 +159,8 @@ SIMT_FN void gn__offer(const struct gn_cache_view *c, uint64_t page)
 		return;
 	if (page - end < GN__AHEAD_MOST && goes_on)
 		expects = end;
+	else if (simt_warp_width() == 1)
+		gn__offer_near(c, page);
 	window = gn__ahead_window(c, expects, page, most);
 	window = window < behind ? window : (uint32_t)behind;
 	if (window)

@@ -92,10 +92,11 @@ struct gn_cache_local {
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
 	uint32_t pace_backoff; /* cpu: misses until pages are paced again */
+	uint32_t missed; /* cpu: the page of the last miss that looked for a stream (detail/cache/ahead.h) */
 	uint32_t way;    /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
 	uint32_t
 	    around[2]; /* followers', leading group's misses that go around the cache before one does not */
-	uint32_t pad[20];
+	uint32_t pad[19];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */
