@@ -130,19 +130,34 @@ static int not_open(struct gn_error *e, const char *what)
 	return gn_error_set(e, -GN_EINVAL, "%s: the data is not open; call gn_open first", what);
 }
 
+/*
+ * As many threads as the machine runs at once. On cpu a loop in which each thread steps by the number of
+ * threads must not step over pages of a file: each OS thread would read other pages than the others do, and
+ * none of them the next page.
+ */
+static uint32_t default_threads(const struct gn_data *d)
+{
+	struct simt_info info;
+	uint64_t of_a_page;
+
+	simt_describe(d->machine, &info);
+	if (info.is_cuda || !d->cache || gn_store_view_of(d->store)->kind != GN_STORE_QUEUES)
+		return info.resident_threads;
+	of_a_page = 1ull << (gn_cache_view_of(d->cache)->page_log2 - d->array.element_log2);
+	return info.resident_threads < of_a_page ? info.resident_threads : (uint32_t)of_a_page;
+}
+
 int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid,
               const void *arguments, struct gn_error *e)
 {
 	struct gn_error why;
-	struct simt_info info;
 	int rc, failed;
 
 	if (!d->machine)
 		return not_open(e, kernel->name);
 	if (!grid.blocks) {
-		simt_describe(d->machine, &info);
 		grid.block_threads = grid.block_threads ? grid.block_threads : 256;
-		grid.blocks = info.resident_threads / grid.block_threads;
+		grid.blocks = default_threads(d) / grid.block_threads;
 		grid.blocks = grid.blocks ? grid.blocks : 1;
 	}
 	rc = simt_launch(d->machine, kernel, grid, arguments, e);

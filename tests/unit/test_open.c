@@ -302,6 +302,30 @@ static void not_open(void **state)
 	assert_int_equal(gn_flush(&d, &e), -GN_EINVAL);
 }
 
+/* On cpu a grid that is left to the library does not step over pages of a file. */
+static void steps_of_a_grid_are_within_pages(void **state)
+{
+	const char *path = (const char *)*state;
+	struct gn_options o = words();
+	struct simt_info info;
+	char uri[200];
+
+	snprintf(uri, sizeof uri, "file:%s?create=1M", path);
+	for (uint32_t page = 512; page <= 32768; page *= 8) {
+		uint32_t threads, most = page / 8;
+		struct gn_error e;
+		struct gn_data d;
+
+		o.cache.page_bytes = page;
+		assert_int_equal(gn_open(&d, uri, &o, &e), 0);
+		simt_describe(d.machine, &info);
+		most = most < info.resident_threads ? most : info.resident_threads;
+		assert_int_equal(fill_array(&d, 1000, resident, &threads, &e), 0);
+		assert_int_equal(threads, most < 256 ? 256 : most / 256 * 256);
+		assert_int_equal(gn_close(&d, &e), 0);
+	}
+}
+
 /*
  * Kernels that run when the data is closed have ended before what they use is gone; and their failures are
  * told.
@@ -546,6 +570,7 @@ int main(void)
 	    cmocka_unit_test(not_open),
 	    cmocka_unit_test(close_waits_and_tells),
 	    cmocka_unit_test(large_pages),
+	    cmocka_unit_test_setup_teardown(steps_of_a_grid_are_within_pages, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(durability_is_told_for_good, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(all_threads_hear_that_it_is_not_durable, make_name, drop_name),
 	    cmocka_unit_test_setup_teardown(read_only, make_name, drop_name),
