@@ -237,12 +237,13 @@ SIMT_FN int gn__ahead_awaited(const struct gn_cache_view *c)
 /*
  * Fetch pages behind the first missing one. If other threads wait for pages and may take some, the pages are
  * offered; else lanes of this warp claim them: lanes that want no page and whose claim was not refused.
+ * Threads that write do so only in warps of one lane: wider ones were not measured.
  * Collective.
  */
 SIMT_FN void gn__read_ahead(const struct gn_cache_view *c, uint32_t mask, int wants, struct gn__claim *k)
 {
-	const uint32_t missing =
-	    simt_ballot(mask, k->step == GN__STEP_FETCH && k->intent == GN_READ && !k->ahead);
+	const int may = k->intent == GN_READ || simt_warp_width() == 1;
+	const uint32_t missing = simt_ballot(mask, k->step == GN__STEP_FETCH && may && !k->ahead);
 	/* the claim of a lane that was refused keeps its status */
 	const int idles = !wants && !k->status.code;
 	const uint32_t idle = simt_ballot(mask, idles);
