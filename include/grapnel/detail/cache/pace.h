@@ -54,6 +54,12 @@ SIMT_FN uint32_t gn__pace_take(const struct gn_cache_view *c, uint32_t many)
 #endif
 }
 
+/* How long a miss waits for its round: not so long that its wait for the page would end in an error. */
+SIMT_FN uint64_t gn__pace_most(const struct gn_cache_view *c)
+{
+	return GN__PACE_NS < c->wait_ns / 2 ? GN__PACE_NS : c->wait_ns / 2;
+}
+
 /* Must this claim of an absent page wait for the next round? */
 SIMT_FN int gn__pace_holds(const struct gn_cache_view *c, struct gn__claim *k)
 {
@@ -61,11 +67,12 @@ SIMT_FN int gn__pace_holds(const struct gn_cache_view *c, struct gn__claim *k)
 	    gn__segment_of(c, k->page)->store.kind != GN_STORE_QUEUES)
 		return 0;
 	k->paced = gn__pace_take(c, 1) || gn__backs_off(&gn__local(c)->pace_backoff);
-	if (!k->paced && k->deadline && simt_clock_ns() + c->wait_ns > k->deadline + GN__PACE_NS) {
+	if (!k->paced && k->deadline && simt_clock_ns() + c->wait_ns > k->deadline + gn__pace_most(c)) {
 		simt_store_relaxed_dev_u32(&gn__local(c)->pace_backoff, GN__PACE_BACKOFF);
 		k->paced = 1;
 	}
-	k->waits = k->paced ? 0 : k->waits; /* it has not waited for a frame yet */
+	if (k->paced) /* it has not waited for the page or a frame yet */
+		k->deadline = k->waits = 0;
 	return !k->paced;
 }
 
