@@ -131,20 +131,33 @@ static int not_open(struct gn_error *e, const char *what)
 }
 
 /*
- * As many threads as the machine runs at once. On cpu a loop in which each thread steps by the number of
- * threads must not step over pages of a file: each OS thread would read other pages than the others do, and
- * none of them the next page.
+ * The grid that the caller leaves to the library: as many threads as the machine runs at once. On cpu a loop
+ * in which each thread steps by the number of threads must not step over pages of a file: each OS thread
+ * would read other pages than the others do, and none of them the next page. But each OS thread gets a block.
  */
-static uint32_t default_threads(const struct gn_data *d)
+static void fill_grid(const struct gn_data *d, struct simt_grid *grid)
 {
 	struct simt_info info;
-	uint64_t of_a_page;
+	uint64_t threads;
 
 	simt_describe(d->machine, &info);
-	if (info.is_cuda || !d->cache || gn_store_view_of(d->store)->kind != GN_STORE_QUEUES)
-		return info.resident_threads;
-	of_a_page = 1ull << (gn_cache_view_of(d->cache)->page_log2 - d->array.element_log2);
-	return info.resident_threads < of_a_page ? info.resident_threads : (uint32_t)of_a_page;
+	threads = info.resident_threads;
+	if (!info.is_cuda && d->cache && gn_store_view_of(d->store)->kind == GN_STORE_QUEUES) {
+		const uint64_t of_a_page = 1ull
+		                           << (gn_cache_view_of(d->cache)->page_log2 - d->array.element_log2);
+
+		threads = threads < of_a_page ? threads : of_a_page;
+	}
+	if (!grid->block_threads) {
+		grid->block_threads = 256;
+		while (grid->block_threads > 32 && threads / grid->block_threads < info.processors)
+			grid->block_threads /= 2;
+	}
+	grid->blocks = (uint32_t)(threads / grid->block_threads);
+	if (!info.is_cuda && grid->blocks < info.processors)
+		grid->blocks = info.processors;
+	if (!grid->blocks)
+		grid->blocks = 1;
 }
 
 int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_grid grid,
@@ -155,11 +168,8 @@ int gn_launch(struct gn_data *d, const struct simt_kernel *kernel, struct simt_g
 
 	if (!d->machine)
 		return not_open(e, kernel->name);
-	if (!grid.blocks) {
-		grid.block_threads = grid.block_threads ? grid.block_threads : 256;
-		grid.blocks = default_threads(d) / grid.block_threads;
-		grid.blocks = grid.blocks ? grid.blocks : 1;
-	}
+	if (!grid.blocks)
+		fill_grid(d, &grid);
 	rc = simt_launch(d->machine, kernel, grid, arguments, e);
 	if (!rc)
 		rc = simt_wait(d->machine, e);

@@ -77,8 +77,9 @@ int gn_open(struct gn_data *data, const char *uri, const struct gn_options *opti
 /*
  * gn_launch - run a kernel on the data's machine, and wait for its end.
  * @grid       blocks 0: as many threads as the machine runs at once, in blocks of block_threads, where 0
- *             means 256. On cpu, over a file or drive, not more threads than a page has elements, but at
- *             least a block. With blocks, block_threads must be given, too
+ *             means 256. On cpu, over a file or drive, not more threads than a page has elements (in
+ *             smaller blocks, if it needs), but a block for each OS thread. With blocks, block_threads
+ *             must be given, too
  * @arguments  the kernel's argument struct
  * Host, one thread a machine at a time. Returns 0; -GN_EINVAL (the data is not open); the code of simt_launch
  * or simt_wait; or the first failure of an access to data->array that no earlier call has reported

@@ -36,15 +36,18 @@ struct simt__launch {
 	uint32_t share;
 	int failed;  /* atomic: set once, last, by the thread that writes error */
 	int failing; /* atomic: 1: a thread writes error */
-	/*
-	 * Atomic: rounds << 32 | workers that have ended this one. In a round every worker gives each of its
-	 * threads that wait a turn. It is for decisions that cost time if they are wrong: it may be a few
-	 * workers off when one joins or leaves.
-	 */
-	uint64_t rounds;
-	uint32_t members; /* atomic: workers that run blocks of the launch */
 	struct gn_error error;
 	char begun, ended; /* addresses for SIMT__ACQUIRE and SIMT__RELEASE */
+};
+
+/*
+ * The rounds of a machine, both atomic. In a round every worker that runs threads gives each of its threads
+ * that wait a turn. It is for decisions that cost no more than time if they are wrong: a round may end early
+ * when a worker joins or leaves.
+ */
+struct simt__rounds {
+	uint64_t ended;   /* rounds << 32 | workers that have ended the present one */
+	uint32_t members; /* workers that run threads */
 };
 
 struct simt__fiber {
@@ -112,11 +115,12 @@ struct simt__worker {
 	struct simt__fiber *ready, *ready_last;
 	struct simt__fiber *cursor; /* the fiber of the ring that relaxed last; NULL: the ring is empty */
 	uint32_t ring;              /* number of fibers in the ring */
-	uint32_t turns;             /* that the ring gave since the worker last ended a round */
-	uint32_t round;             /* of the launch: the last that this worker has ended */
-	uint32_t relaxes;           /* since a fiber last made progress */
-	uint32_t since_turn;        /* threads ended, or lanes resumed, since the ring last had a turn */
-	uint64_t quiet_since_ns;    /* 0: not quiet; with the next two, see quiet_round in worker.c */
+	uint32_t turns;             /* that the ring gave since all its fibers had one */
+	uint32_t round;             /* of the machine: the last that this worker has ended */
+	struct simt__rounds *rounds, alone; /* of the machine; alone: of a worker without one */
+	uint32_t relaxes;                   /* since a fiber last made progress */
+	uint32_t since_turn;     /* threads ended, or lanes resumed, since the ring last had a turn */
+	uint64_t quiet_since_ns; /* 0: not quiet; with the next two, see quiet_round in worker.c */
 	uint64_t yielded_ns, slept_ns;
 
 	struct simt__fiber *idle, *fibers;

@@ -14,8 +14,6 @@ void simt__launch_init(struct simt__launch *launch, const struct simt_kernel *ke
 	launch->share = grid.blocks;
 	launch->failing = 0;
 	launch->failed = 0;
-	launch->rounds = 0;
-	launch->members = 0;
 	launch->error.code = 0;
 	launch->error.text[0] = 0;
 	SIMT__RELEASE(&launch->begun);

@@ -54,6 +54,10 @@ struct cpu_machine {
 	unsigned workers, warp_width, live;
 	struct cpu_worker *worker;
 	struct simt__check *random; /* NULL: the fair schedule */
+	/* workers change it: on no line with what they read */
+	char pad[64];
+	struct simt__rounds rounds;
+	char pad_behind[64];
 
 	pthread_mutex_t mutex; /* guards the members below, and streams */
 	pthread_cond_t work, done;
@@ -142,6 +146,7 @@ static void *worker_body(void *user)
 	prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 	simt__worker_init(&self->worker, (uint32_t)(self - m->worker), m->warp_width, m->live);
 	self->worker.check = m->random;
+	self->worker.rounds = &m->rounds;
 	while ((s = join_launch(m)) != NULL) {
 		simt__worker_run(&self->worker, &s->launch);
 		if (m->random)

@@ -45,12 +45,12 @@ static void ring_leave(struct simt__worker *w, struct simt__fiber *f)
 	f->in_ring = 0;
 }
 
-/* Begin the launch's next round if all its workers have ended this one. @ends  1: this worker has now */
+/* Begin the machine's next round if all workers have ended this one. @ends  1: this worker has now */
 static void settle_round(struct simt__worker *w, int ends)
 {
-	struct simt__launch *launch = w->launch;
-	const uint32_t members = __atomic_load_n(&launch->members, __ATOMIC_RELAXED);
-	uint64_t seen = __atomic_load_n(&launch->rounds, __ATOMIC_RELAXED), next;
+	struct simt__rounds *rounds = w->rounds;
+	const uint32_t members = __atomic_load_n(&rounds->members, __ATOMIC_RELAXED);
+	uint64_t seen = __atomic_load_n(&rounds->ended, __ATOMIC_RELAXED), next;
 	uint32_t round;
 
 	do {
@@ -58,22 +58,22 @@ static void settle_round(struct simt__worker *w, int ends)
 		next = seen + (ends && w->round != round);
 		if ((uint32_t)next >= members)
 			next = (uint64_t)(round + 1) << 32;
-	} while (next != seen && !__atomic_compare_exchange_n(&launch->rounds, &seen, next, 0,
+	} while (next != seen && !__atomic_compare_exchange_n(&rounds->ended, &seen, next, 0,
 	                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	if (ends)
 		w->round = round;
 }
 
-static void round_join(struct simt__worker *w)
+static void rounds_join(struct simt__worker *w)
 {
 	w->turns = 0;
-	w->round = (uint32_t)(__atomic_load_n(&w->launch->rounds, __ATOMIC_RELAXED) >> 32) - 1;
-	__atomic_fetch_add(&w->launch->members, 1, __ATOMIC_RELAXED);
+	w->round = (uint32_t)(__atomic_load_n(&w->rounds->ended, __ATOMIC_RELAXED) >> 32) - 1;
+	__atomic_fetch_add(&w->rounds->members, 1, __ATOMIC_RELAXED);
 }
 
-static void round_leave(struct simt__worker *w)
+static void rounds_leave(struct simt__worker *w)
 {
-	__atomic_fetch_sub(&w->launch->members, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&w->rounds->members, 1, __ATOMIC_RELAXED);
 	settle_round(w, 0);
 }
 
@@ -165,6 +165,7 @@ static struct simt__fiber *pick(struct simt__worker *w)
 	}
 	if (w->cursor)
 		return ring_turn(w);
+	settle_round(w, 1); /* no thread waits for a turn */
 	return w->ready ? ready_take(w) : NULL;
 }
 
@@ -313,6 +314,7 @@ void simt__worker_init(struct simt__worker *w, uint32_t processor, uint32_t warp
 	w->processor = processor;
 	w->warp_width = warp_width;
 	w->most_live = most_live;
+	w->rounds = &w->alone;
 	w->watch = simt__stack_watch();
 	simt__context_adopt(&w->main);
 }
@@ -368,7 +370,7 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 	w->relaxes = 0;
 	w->quiet_since_ns = 0;
 	fit_blocks(w);
-	round_join(w);
+	rounds_join(w);
 	simt__self = &simt__host_lane;
 	simt__check_switch_on(w->check != NULL);
 	first = pick(w);
@@ -384,7 +386,7 @@ void simt__worker_run(struct simt__worker *w, struct simt__launch *launch)
 		    launch->kernel->name, w->live);
 	if (simt__launch_failed(launch))
 		abandon(w);
-	round_leave(w);
+	rounds_leave(w);
 	SIMT__ACQUIRE(&launch->ended);
 	simt__self = outer;
 }

@@ -309,9 +309,10 @@ SIMT_FN struct gn_store_status gn__access_alone(const struct gn_cache_view *c, u
  * @page     < c->pages; the store must not be read-only if the request writes
  * @request  what to do. For GN_CAS bits[0] is the expected value and bits[1] the new one
  * Any thread, from divergent code; lanes that call it together act together. Waits for transfers, at most
- * c->wait_ns. A change is indivisible with respect to other changes of the element through this cache.
- * Returns a status of 0, -GN_EIO, -GN_ETIMEDOUT; for a write or change also -GN_ENOSPC (the store is full) or
- * -GN_EBUSY (an earlier write to these blocks may still land); for GN__HELPS always 0.
+ * c->wait_ns, and on cpu half as long before that (detail/cache/pace.h). A change is indivisible with respect
+ * to other changes of the element through this cache. Returns a status of 0, -GN_EIO, -GN_ETIMEDOUT; for a
+ * write or change also -GN_ENOSPC (the store is full) or -GN_EBUSY (an earlier write to these blocks may
+ * still land); for GN__HELPS always 0.
  */
 SIMT_NOINLINE_FN struct gn__access gn_cache_access(const struct gn_cache_view *c, uint64_t page,
                                                    struct gn__request request)

@@ -91,7 +91,7 @@ struct gn_cache_local {
 	uint32_t bypass_backoff; /* reads that miss and do not look for a frame */
 	/* 1: a thread has waited for a page that another fetched, since it was last asked */
 	uint32_t awaited;
-	uint32_t pace_backoff; /* cpu: misses until pages are paced again */
+	uint32_t vain;   /* cpu: the round + 1 for which a miss has waited in vain (detail/cache/pace.h) */
 	uint32_t missed; /* cpu: the page of the last miss that looked for a stream (detail/cache/ahead.h) */
 	uint32_t way;    /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
 	uint32_t
@@ -125,8 +125,9 @@ struct gn_cache_shared {
 	 * pages for threads that wait to fetch: next << GN__AHEAD_LOG2 | how many; see detail/cache/ahead.h
 	 */
 	uint64_t offer;
+	uint32_t pad_offer[30];
 	uint64_t pace; /* cpu: round << 32 | pages fetched in it; see detail/cache/pace.h */
-	uint32_t pad_offer[28];
+	uint32_t pad_pace[30];
 	uint64_t kept_absent[GN_CACHE_ABSENT]; /* sets: see gn__kept_absent */
 	struct gn_cache_local local[GN_CACHE_LOCALS];
 };

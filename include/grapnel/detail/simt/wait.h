@@ -17,8 +17,8 @@ void simt__relax(void);
 uint64_t simt__clock_ns(void);
 void simt__block_sync(void);
 /*
- * The number of rounds of the running launch: in a round every thread that waits has a turn. Each call from a
- * host thread, and on a checking schedule, is a new round.
+ * The number of the machine's present round: in a round every thread that waits has a turn. On a checking
+ * schedule a round is a number of steps. A host thread counts its calls.
  */
 uint32_t simt__round(void);
 
