@@ -116,6 +116,7 @@ static void an_offer_ends(void **state)
 struct pass_args {
 	struct gn_array words;
 	uint32_t writes; /* 1: each word is written as it was, 0: read */
+	uint32_t step;   /* in pages */
 	uint64_t right;  /* words that were right */
 	uint64_t offer;  /* in the middle of the pass */
 };
@@ -124,13 +125,13 @@ struct pass_call {
 	struct pass_args *args;
 };
 
-/* Read or write one word of each page. */
+/* Read or write one word of each page that is a multiple of the step. */
 SIMT_FN void pass(const struct pass_call *call)
 {
 	struct pass_args *a = call->args;
 	const uint64_t words = PAGE / 8;
 
-	for (uint64_t page = 0; page < PAGES; page++) {
+	for (uint64_t page = 0; page < PAGES; page += a->step) {
 		uint64_t word = a->writes ? word_of(page * words) : 0;
 		const int rc = a->writes ? gn_array_write(&a->words, page * words, &word)
 		                         : gn_array_read(&a->words, page * words, &word);
@@ -149,7 +150,7 @@ static void every_pass_is_offered_pages(void **state)
 
 	open_offers(t);
 	for (uint32_t k = 0; k < 4; k++) {
-		struct pass_args args = {t->array, k / 2, 0, 0};
+		struct pass_args args = {t->array, k / 2, 1, 0, 0};
 		const struct pass_call call = {&args};
 		uint64_t *offer = &t->array.pages.cache->shared->offer, end;
 
@@ -164,6 +165,24 @@ static void every_pass_is_offered_pages(void **state)
 	}
 }
 
+/* An OS thread that wants every second, third or fourth page goes through a sequence, too. */
+static void steps_of_few_pages_are_a_sequence(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+
+	for (uint32_t step = 2; step < 8; step++) {
+		struct pass_args args = {t->array, 0, step, 0, 0};
+		const struct pass_call call = {&args};
+
+		close_store(t);
+		open_offers(t);
+		args.words = t->array;
+		run_block(t, &pass_kernel, 1, &call);
+		assert_int_equal(args.right, (PAGES - 1) / step + 1);
+		assert_int_equal(t->array.pages.cache->shared->offer != 0, step <= 4);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, cache_setup, cache_teardown)
@@ -172,6 +191,7 @@ int main(void)
 	    CASE(an_offer_goes_on),
 	    CASE(an_offer_ends),
 	    CASE(every_pass_is_offered_pages),
+	    CASE(steps_of_few_pages_are_a_sequence),
 	};
 
 	return cmocka_run_group_tests_name("cache: offers", tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void ended_threads_do_not_count(void **state)
 	simt_close(machine);
 }
 
-/* Threads that wait count their turns during some rounds of the launch. */
+/* Threads that wait count their turns during some rounds of the machine. */
 struct rounds {
 	uint32_t *few; /* threads that had a turn in less than four of five rounds */
 };

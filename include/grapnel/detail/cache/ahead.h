@@ -33,7 +33,7 @@ enum {
 	GN__AHEAD_MOVED = 16384,
 	/* bytes that a thread without a warp offers: a processor's own cache holds them */
 	GN__AHEAD_OFFERED = 1 << 20,
-	GN__AHEAD_NEAR = 4,      /* pages: the longest step of such a sequence (gn__offer_near) */
+	GN__AHEAD_NEAR = 4,      /* pages: the longest step of a sequence (gn__offer_near) */
 	GN__AHEAD_JUDGED = 64,   /* pages after which it is judged, by a few processors */
 	GN__AHEAD_BACKOFF = 1024 /* misses of theirs for which it then may back off */
 };
