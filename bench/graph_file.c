@@ -8,8 +8,9 @@
  *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1]
  *         [share=8] [page=0]
  *
- * share: the cache has the size of the graph divided by it. Prints one JSON object. crc is of the result,
- * which does not depend on the way; graph_file.py compares it, and verifies the jobs.
+ * share: the cache has the size of the graph divided by it. Launches are divided among warps as the command
+ * does by default: for cc and pagerank by chunks of edges if degrees are skewed. Prints one JSON object. crc
+ * is of the result, which does not depend on the way; graph_file.py compares it, and verifies the jobs.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 
 #include "bfs/bfs.h"
 #include "cc/cc.h"
+#include "graph/balance.h"
 #include "graph/file.h"
 #include "pagerank/pagerank.h"
 #include "sssp/sssp.h"
@@ -102,8 +104,23 @@ static void open_graph(struct bench *b, const char *path, enum way way)
 	bench_must(!b->result, "no memory for the result");
 }
 
+/* As --layout auto. */
+static void balance(struct bench *b)
+{
+	struct gn_balance balance;
+
+	bench_must(gn_balance_begin(&balance, b->file.vertices, b->file.edges,
+	                            GN_BALANCE_CHUNK / b->file.id_bytes, &error),
+	           error.text);
+	bench_must(gn_graph_file_offsets(&b->file, gn_balance_take, &balance, &error), error.text);
+	if (gn_balance_fits(&balance) && gn_balance_is_skewed(&balance))
+		bench_must(gn_balance_place(&balance, b->machine, &b->graph, &error), error.text);
+	gn_balance_fini(&balance);
+}
+
 static void close_graph(struct bench *b)
 {
+	gn_balance_remove(b->machine, &b->graph);
 	gn_array_destroy(&b->graph.offsets, b->machine);
 	gn_array_destroy(&b->graph.neighbours, b->machine);
 	if (b->cache)
@@ -188,6 +205,8 @@ int main(int argc, char **argv)
 	b.machine = bench_machine("cpu", 0, 0);
 	way = (enum way)bench_word("way", ways);
 	open_graph(&b, bench_text("file", ""), way);
+	if (work == CC || work == PAGERANK)
+		balance(&b);
 	if (way == MEMORY)
 		read_all(&b.file);
 	else

@@ -136,6 +136,7 @@ int tool_cc(int argc, char **argv)
 
 	graph_options_init(o, "cc");
 	o->state.vertex_bytes = GN_CC_STATE;
+	o->layout.asked = GN_LAYOUT_AUTO;
 	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
 	return graph_command_run(&command, o, &r);
 }

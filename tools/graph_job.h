@@ -125,9 +125,7 @@ int graph_input_load(struct graph_input *in, const struct gn_progress *progress,
 
 /*
  * graph_input_offsets - hand out the offsets, from the file or from the graph in memory: the store is not
- * read, so its cache stays as it is. Not of a graph that was ordered.
- * @take  is given n + 1 offsets from vertex `first` on; returns 0, or a code with a message, which ends it
- * Returns 0; -GN_ENOMEM; what the file could not be read with; what take returned.
+ * read, so its cache stays as it is. Not of a graph that was ordered. As gn_graph_file_offsets.
  */
 int graph_input_offsets(const struct graph_input *in,
                         int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,

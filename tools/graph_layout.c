@@ -10,7 +10,7 @@ static const struct argp_option options[] = {
     {"layout", OPT_LAYOUT, "NAME", 0,
      "how launches over all vertices are divided among warps: csr (by vertices), balanced (by chunks of the "
      "same number of edges, with a list of their start vertices in the machine's memory), or auto (balanced "
-     "if one vertex has more edges than 16 chunks) (default csr)"},
+     "if one vertex has more edges than 16 chunks) (default auto for cc and pagerank, else csr)"},
     {"chunk", OPT_CHUNK, "SIZE", 0,
      "with --layout balanced or auto: bytes of neighbours in a chunk, a power of two from 512 to 64K "
      "(default 4K)"},
@@ -53,13 +53,6 @@ const struct argp_child graph_layout_child[] = {{&argp}, {0}};
 
 /* ---- the list of start vertices ---- */
 
-/* Offsets that come in parts: the first of a part is the last of the part before. */
-static int add(void *context, const uint64_t *offsets, uint64_t first, uint64_t n, struct gn_error *e)
-{
-	return gn_balance_add((struct gn_balance *)context, first ? offsets + 1 : offsets, first ? n : n + 1,
-	                      e);
-}
-
 static int is_wanted(const struct gn_balance *b, enum gn_layout asked)
 {
 	return gn_balance_fits(b) && (asked == GN_LAYOUT_BALANCED || gn_balance_is_skewed(b));
@@ -77,7 +70,7 @@ int graph_layout_open(struct graph_layout *l, struct simt_machine *machine, cons
 	l->chunk_bytes = o->layout.chunk_bytes ? o->layout.chunk_bytes : (uint64_t)GN_BALANCE_CHUNK;
 	rc = gn_balance_begin(&b, in->vertices, in->edges, (uint32_t)(l->chunk_bytes / in->id_bytes), e);
 	if (!rc)
-		rc = graph_input_offsets(in, add, &b, e);
+		rc = graph_input_offsets(in, gn_balance_take, &b, e);
 	l->longest = b.longest;
 	l->widest = b.widest;
 	l->fits = gn_balance_fits(&b);

@@ -209,6 +209,7 @@ int tool_pagerank(int argc, char **argv)
 		return tool_pagerank_net(argc, argv);
 	graph_options_init(o, "pagerank");
 	o->state.vertex_bytes = GN_PAGERANK_STATE;
+	o->layout.asked = GN_LAYOUT_AUTO;
 	r.options.how.iterations = 20;
 	r.options.how.tolerance = 1e-4;
 	argp_parse(&argp, argc, argv, 0, NULL, &r.options);

@@ -66,6 +66,12 @@ int gn_balance_add(struct gn_balance *b, const uint64_t *offsets, uint64_t n, st
 	return 0;
 }
 
+/* The first of a part is the last of the part before. */
+int gn_balance_take(void *b, const uint64_t *offsets, uint64_t first, uint64_t n, struct gn_error *e)
+{
+	return gn_balance_add((struct gn_balance *)b, first ? offsets + 1 : offsets, first ? n : n + 1, e);
+}
+
 int gn_balance_fits(const struct gn_balance *b)
 {
 	return b->edges && b->widest <= GN_BALANCE_RANGE;

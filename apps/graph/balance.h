@@ -60,6 +60,10 @@ int gn_balance_begin(struct gn_balance *b, uint64_t vertices, uint64_t edges, ui
  */
 int gn_balance_add(struct gn_balance *b, const uint64_t *offsets, uint64_t n, struct gn_error *e);
 
+/* gn_balance_take - gn_balance_add of offsets as gn_graph_file_offsets hands them out. @b  struct gn_balance
+ */
+int gn_balance_take(void *b, const uint64_t *offsets, uint64_t first, uint64_t n, struct gn_error *e);
+
 /*
  * gn_balance_fits - whether a graph can be handed out by chunks, when all offsets were added: it has edges,
  * and of no chunk there are more than GN_BALANCE_RANGE vertices, which one warp would go through.

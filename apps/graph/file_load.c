@@ -126,3 +126,24 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
 		gn_graph_fini(g);
 	return err;
 }
+
+int gn_graph_file_offsets(const struct gn_graph_file *f,
+                          int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
+                                      struct gn_error *e),
+                          void *context, struct gn_error *e)
+{
+	const uint64_t most = 1 << 19;
+	uint64_t *part = (uint64_t *)malloc((most + 1) * sizeof *part);
+	int rc = part ? 0 : gn_error_set(e, -GN_ENOMEM, "%s: out of memory for offsets", f->name);
+
+	for (uint64_t first = 0; first < f->vertices && !rc; first += most) {
+		const uint64_t n = gn__min_u64(f->vertices - first, most);
+
+		rc = gn__input_read(f->fd, f->name, f->offsets.at + first * sizeof *part, part,
+		                    (n + 1) * sizeof *part, e);
+		if (!rc)
+			rc = take(context, part, first, n, e);
+	}
+	free(part);
+	return rc;
+}
