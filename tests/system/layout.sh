@@ -90,7 +90,7 @@ used edgeless.el balanced 'csr: there are no edges'
 # jobs whose passes read all edges choose by themselves; the others are csr, and then nothing is said
 "$grapnel" cc star.gng --chunk 512 --verify | grep -q '^  layout  *balanced: 141 chunks'
 "$grapnel" cc path.gng --verify | grep -q '^  layout  *csr'
-"$grapnel" pagerank kron.gng --chunk 512 --iterations 2 --verify | grep -q '^  layout  *balanced'
+"$grapnel" pagerank star.gng --chunk 512 --iterations 2 --verify | grep -q '^  layout  *balanced'
 for said in "cc star.gng --layout csr" "pagerank star.gng --layout csr --iterations 2" "bfs star.gng --source 1"; do
   # shellcheck disable=SC2086 # a command line
   "$grapnel" $said --verify >out.txt
