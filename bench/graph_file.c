@@ -6,11 +6,11 @@
  * into the system's page cache before the job begins. Its time is the limit of the two other ways.
  *
  *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1]
- *         [share=8] [page=0]
+ *         [share=8] [page=0] [layout=csr]
  *
- * share: the cache has the size of the graph divided by it. Launches are divided among warps as the command
- * does by default: for cc and pagerank by chunks of edges if degrees are skewed. Prints one JSON object. crc
- * is of the result, which does not depend on the way; graph_file.py compares it, and verifies the jobs.
+ * share: the cache has the size of the graph divided by it. layout=csr: pagerank goes by vertices, as the other
+ * works do, in place of chunks of edges. Prints one JSON object. crc is of the result, which does not depend
+ * on the way; graph_file.py compares it, and verifies the jobs.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -195,17 +195,18 @@ int main(int argc, char **argv)
 {
 	static const char *const works[] = {"bfs", "cc", "sssp", "pagerank", NULL};
 	static const char *const ways[] = {"cache", "mmap", "memory", NULL};
+	static const char *const layouts[] = {"", "csr", NULL};
 	static void (*const jobs[])(struct bench *) = {bfs, cc, sssp, pagerank};
 	struct bench b = {0};
 	enum way way;
 	int work;
 
-	bench_begin(argc, argv, "file work way source share page");
+	bench_begin(argc, argv, "file work way source share page layout");
 	work = bench_word("work", works);
 	b.machine = bench_machine("cpu", 0, 0);
 	way = (enum way)bench_word("way", ways);
 	open_graph(&b, bench_text("file", ""), way);
-	if (work == CC || work == PAGERANK)
+	if (!bench_word("layout", layouts) && work == PAGERANK)
 		balance(&b);
 	if (way == MEMORY)
 		read_all(&b.file);

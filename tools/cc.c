@@ -138,5 +138,8 @@ int tool_cc(int argc, char **argv)
 	o->state.vertex_bytes = GN_CC_STATE;
 	o->layout.asked = GN_LAYOUT_AUTO;
 	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
+	/* Afforest leaves out most lists. */
+	if (!o->layout.given && !o->layout.chunk_bytes && r.options.algorithm != GN_CC_SV)
+		o->layout.asked = GN_LAYOUT_CSR;
 	return graph_command_run(&command, o, &r);
 }

@@ -41,7 +41,8 @@ struct graph_state_options {
 };
 
 struct graph_layout_options {
-	enum gn_layout asked;
+	enum gn_layout asked; /* a subcommand may set it before parsing, as its default */
+	bool given;
 	uint64_t chunk_bytes; /* 0: it was not given */
 };
 
@@ -127,10 +128,8 @@ int graph_input_load(struct graph_input *in, const struct gn_progress *progress,
  * graph_input_offsets - hand out the offsets, from the file or from the graph in memory: the store is not
  * read, so its cache stays as it is. Not of a graph that was ordered. As gn_graph_file_offsets.
  */
-int graph_input_offsets(const struct graph_input *in,
-                        int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
-                                    struct gn_error *e),
-                        void *context, struct gn_error *e);
+int graph_input_offsets(const struct graph_input *in, gn_graph_take_offsets *take, void *context,
+                        struct gn_error *e);
 
 /* The arrays over a graph's store, as the mode has them. */
 struct graph_arrays {
@@ -149,11 +148,12 @@ void graph_state_close(struct gn_state_place *place);
 struct graph_report;
 struct graph_searches;
 
-/* How launches over all vertices are handed out; all 0 where nothing but csr was asked for. */
+/* How launches over all vertices are handed out; all 0 where that is csr, asked for or by default. */
 struct graph_layout {
 	uint64_t chunk_bytes;
 	uint64_t chunks;          /* 0: by vertices */
 	bool fits;                /* could be by chunks */
+	bool no_room;             /* --layout auto, and the machine had no memory for the start vertices */
 	uint64_t longest, widest; /* as in struct gn_balance */
 	double seconds;           /* that the list of start vertices took */
 };
@@ -240,7 +240,7 @@ void graph_report_end(const struct graph_report *r, const char *verified, FILE *
 void graph_state_print(const struct graph_report *r, FILE *to);
 json_t *graph_state_json(const struct graph_report *r);
 
-/* The same of the layout: none, and null, where csr was asked for. */
+/* The same of the layout: none, and null, where it is csr, asked for or by default. */
 void graph_layout_print(const struct graph_report *r, FILE *to);
 json_t *graph_layout_json(const struct graph_report *r);
 

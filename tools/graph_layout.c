@@ -10,7 +10,8 @@ static const struct argp_option options[] = {
     {"layout", OPT_LAYOUT, "NAME", 0,
      "how launches over all vertices are divided among warps: csr (by vertices), balanced (by chunks of the "
      "same number of edges, with a list of their start vertices in the machine's memory), or auto (balanced "
-     "if one vertex has more edges than 16 chunks) (default auto for cc and pagerank, else csr)"},
+     "if one vertex has at least as many edges as 16 chunks) (default auto for pagerank and cc --algorithm "
+     "sv, else csr)"},
     {"chunk", OPT_CHUNK, "SIZE", 0,
      "with --layout balanced or auto: bytes of neighbours in a chunk, a power of two from 512 to 64K "
      "(default 4K)"},
@@ -25,7 +26,10 @@ static void check_chunk(const struct graph_layout_options *o, const struct argp_
 	if (!o->chunk_bytes)
 		return;
 	if (o->asked == GN_LAYOUT_CSR)
-		argp_error(state, "--chunk is for --layout balanced and --layout auto; give one of them too");
+		argp_error(state, o->given
+		                      ? "--chunk is for --layout balanced and --layout auto; leave it out"
+		                      : "--chunk is for --layout balanced and --layout auto; give one of "
+		                        "them too");
 	if (o->chunk_bytes < GN_BALANCE_LEAST || o->chunk_bytes > GN_BALANCE_MOST ||
 	    o->chunk_bytes & (o->chunk_bytes - 1))
 		argp_error(state, "--chunk %llu: give a power of two from 512 to 64K",
@@ -40,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = o; return 0;
 	case OPT_LAYOUT:
 		o->layout.asked = (enum gn_layout)tool_word(state, "--layout", arg, layouts);
+		o->layout.given = true;
 		return 0;
 	case OPT_CHUNK: o->layout.chunk_bytes = tool_size(state, "--chunk", arg, 1); return 0;
 	case ARGP_KEY_END: check_chunk(&o->layout, state); return 0;
@@ -75,12 +80,13 @@ int graph_layout_open(struct graph_layout *l, struct simt_machine *machine, cons
 	l->widest = b.widest;
 	l->fits = gn_balance_fits(&b);
 	if (!rc && is_wanted(&b, o->layout.asked)) {
-		l->chunks = b.chunks;
 		rc = gn_balance_place(&b, machine, graph, e);
+		l->no_room = rc == -GN_ENOMEM && o->layout.asked == GN_LAYOUT_AUTO;
+		l->chunks = rc ? 0 : b.chunks;
 	}
 	gn_balance_fini(&b);
 	l->seconds = tool_seconds() - begin;
-	return rc;
+	return l->no_room ? 0 : gn_error_prefix(e, rc, "%s", o->graph);
 }
 
 /* ---- what is said ---- */
@@ -99,6 +105,8 @@ static void print_csr(const struct graph_report *r, FILE *to)
 	else if (!l->fits)
 		fprintf(to, "csr: %llu vertices begin in one chunk, more than %d\n",
 		        (unsigned long long)l->widest, GN_BALANCE_RANGE);
+	else if (l->no_room)
+		fprintf(to, "csr: the machine has no memory for the start vertices of the chunks\n");
 	else
 		fprintf(to, "csr: the longest list has %llu edges, less than %d chunks\n",
 		        (unsigned long long)l->longest, GN_BALANCE_SKEWED);

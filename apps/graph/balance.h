@@ -27,7 +27,7 @@ enum {
 	GN_BALANCE_CHUNK = 4096,  /* bytes of neighbours in a chunk, unless it is said */
 	GN_BALANCE_LEAST = 512,   /* and at least */
 	GN_BALANCE_MOST = 65536,  /* and at most */
-	GN_BALANCE_SKEWED = 16,   /* degrees are skewed if one list is longer than so many chunks */
+	GN_BALANCE_SKEWED = 16,   /* degrees are skewed if one list is as long as so many chunks, or longer */
 	GN_BALANCE_RANGE = 16384, /* vertices that begin in one chunk, at most */
 	/* vertices behind the last edge that a warp takes in one go, where each must be looked at */
 	GN_BALANCE_STRETCH = 1024
@@ -70,7 +70,7 @@ int gn_balance_take(void *b, const uint64_t *offsets, uint64_t first, uint64_t n
  */
 int gn_balance_fits(const struct gn_balance *b);
 
-/* gn_balance_is_skewed - whether one list is longer than GN_BALANCE_SKEWED chunks. */
+/* gn_balance_is_skewed - whether one list is as long as GN_BALANCE_SKEWED chunks, or longer. */
 int gn_balance_is_skewed(const struct gn_balance *b);
 
 /*

@@ -91,15 +91,19 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
                        const struct gn_progress *progress, struct gn_error *e);
 
 /*
- * gn_graph_file_offsets - hand out the offsets, unchecked, in parts of some MiB.
- * @take  is given n + 1 offsets from vertex `first` on: the first of a part is the last of the part before.
- *        It returns 0, or a code with a message, which ends it
+ * Is given n + 1 offsets from vertex `first` on: the first of a part is the last of the part before. Returns
+ * 0, or a code with a message, which ends the walk.
+ */
+typedef int gn_graph_take_offsets(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
+                                  struct gn_error *e);
+
+/*
+ * gn_graph_file_offsets - hand out the offsets, unchecked, in parts of 4 MiB.
+ * @take  is not called if the graph has no vertex
  * Returns 0; -GN_ENOMEM; a code of pread(2), with the byte offset; what take returned.
  */
-int gn_graph_file_offsets(const struct gn_graph_file *f,
-                          int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
-                                      struct gn_error *e),
-                          void *context, struct gn_error *e);
+int gn_graph_file_offsets(const struct gn_graph_file *f, gn_graph_take_offsets *take, void *context,
+                          struct gn_error *e);
 
 /*
  * gn_graph_file_write - write a graph as a .gng file, with ids of 8 bytes if g->wide.

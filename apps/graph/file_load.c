@@ -127,10 +127,8 @@ int gn_graph_file_load(const struct gn_graph_file *f, struct gn_graph *g, uint64
 	return err;
 }
 
-int gn_graph_file_offsets(const struct gn_graph_file *f,
-                          int (*take)(void *context, const uint64_t *offsets, uint64_t first, uint64_t n,
-                                      struct gn_error *e),
-                          void *context, struct gn_error *e)
+int gn_graph_file_offsets(const struct gn_graph_file *f, gn_graph_take_offsets *take, void *context,
+                          struct gn_error *e)
 {
 	const uint64_t most = 1 << 19;
 	uint64_t *part = (uint64_t *)malloc((most + 1) * sizeof *part);

@@ -50,6 +50,17 @@ wide_ids() {
   verified wide.gng "$@" --store host --mode auto
 }
 
+# by_chunks OPTION... - launches divided by chunks of edges; the longest list is too short for --layout auto to choose that.
+by_chunks() {
+  for way in '' '--page 512' '--mode direct' '--mode auto' '--state host'; do
+    # shellcheck disable=SC2086 # several options
+    verified kron.gng "$@" --store host $way --layout balanced --chunk 512
+    grep -q '"used": "balanced"' report.json
+  done
+  verified kron.gng "$@" --store file --layout balanced
+  verified kron.gng "$@" --baseline zerocopy --layout balanced
+}
+
 # far_state OPTION... - what the job knows of each vertex is far too: it fits its cache, it does not (one eighth does), it is in a file.
 far_state() {
   for graph in kron urand path; do
@@ -72,6 +83,8 @@ case $job in
     graphs --algorithm sv
     far_state --algorithm afforest
     far_state --algorithm sv
+    by_chunks --algorithm afforest
+    by_chunks --algorithm sv
     wide_ids
     ;;
   pagerank)
@@ -79,6 +92,8 @@ case $job in
     graphs --algorithm push
     far_state --algorithm pull
     far_state --algorithm push
+    by_chunks --algorithm pull
+    by_chunks --algorithm push
     wide_ids
     ;;
   sssp)

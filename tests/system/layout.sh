@@ -88,13 +88,20 @@ used behind.el balanced 'balanced: 1 chunks'
 printf '# 10,0,d\n' >edgeless.el
 used edgeless.el balanced 'csr: there are no edges'
 # jobs whose passes read all edges choose by themselves; the others are csr, and then nothing is said
-"$grapnel" cc star.gng --chunk 512 --verify | grep -q '^  layout  *balanced: 141 chunks'
-"$grapnel" cc path.gng --verify | grep -q '^  layout  *csr'
-"$grapnel" pagerank star.gng --chunk 512 --iterations 2 --verify | grep -q '^  layout  *balanced'
-for said in "cc star.gng --layout csr" "pagerank star.gng --layout csr --iterations 2" "bfs star.gng --source 1"; do
+chosen() {
+  words=$1
+  shift
+  "$grapnel" "$@" --verify >said
+  grep -q "^  layout  *$words" said || { echo "$*: not \"$words\""; cat said; exit 1; }
+}
+chosen 'balanced: 141 chunks' cc star.gng --algorithm sv --chunk 512
+chosen 'balanced: 141 chunks' cc star.gng --chunk 512
+chosen 'csr: the longest list has 2 edges' cc path.gng --algorithm sv
+chosen 'balanced: 141 chunks' pagerank star.gng --chunk 512 --iterations 2
+for run in 'cc star.gng' 'cc star.gng --algorithm sv --layout csr' 'pagerank star.gng --layout csr --iterations 2' 'bfs star.gng --source 1'; do
   # shellcheck disable=SC2086 # a command line
-  "$grapnel" $said --verify >out.txt
-  if grep -q layout out.txt; then echo "$said: a layout that was not asked for is reported"; exit 1; fi
+  "$grapnel" $run --verify >said
+  if grep -q layout said; then echo "$run: a layout that was not asked for is reported"; exit 1; fi
 done
 # several searches have the list once
 "$grapnel" bfs kron.gng --sources 3 --layout balanced --verify | grep -q '^  layout  *balanced'
@@ -104,9 +111,9 @@ refuses 2 'csr, balanced or auto' cc kron.gng --layout even
 refuses 2 'give a power of two from 512 to 64K' cc kron.gng --layout balanced --chunk 3K
 refuses 2 'give a power of two from 512 to 64K' cc kron.gng --layout balanced --chunk 128K
 refuses 2 '--chunk is for --layout balanced' bfs kron.gng --chunk 1K
-refuses 2 '--chunk is for --layout balanced' pagerank kron.gng --layout csr --chunk 1K
+refuses 2 'leave it out' pagerank kron.gng --layout csr --chunk 1K
 refuses 2 'unrecognized option' tc kron.gng --layout balanced
 # offsets that decrease, in a file that is not checked
 cp kron.gng bad.gng
 printf '\377\377\377\377\377' | dd of=bad.gng bs=1 seek=4128 conv=notrunc 2>/dev/null
-refuses 1 'the offsets of vertex' cc bad.gng --trust --layout balanced
+refuses 1 'bad.gng: the offsets of vertex' cc bad.gng --trust --layout balanced

@@ -25,9 +25,9 @@ static uint64_t start_of(const uint64_t *offsets, uint64_t vertices, uint64_t bo
 /* Offsets that are added in pieces, however they fall. */
 static void add_offsets(struct gn_balance *b, const uint64_t *offsets, uint64_t vertices, uint64_t piece)
 {
-	for (uint64_t k = 0; k <= vertices; k += piece)
-		far_must(gn_balance_add(b, offsets + k, vertices + 1 - k < piece ? vertices + 1 - k : piece,
-		                        &far_error));
+	for (uint64_t k = 0; k < vertices; k += piece)
+		far_must(gn_balance_take(b, offsets + k, k, vertices - k < piece ? vertices - k : piece,
+		                         &far_error));
 }
 
 static void check_starts(const uint64_t *offsets, uint64_t vertices, uint32_t chunk)
