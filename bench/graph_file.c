@@ -8,9 +8,9 @@
  *     bench_graph_file file=FILE work=bfs|cc|sssp|pagerank way=cache|mmap|memory [source=1]
  *         [share=8] [page=0] [layout=csr]
  *
- * share: the cache has the size of the graph divided by it. layout=csr: pagerank goes by vertices, as the other
- * works do, in place of chunks of edges. Prints one JSON object. crc is of the result, which does not depend
- * on the way; graph_file.py compares it, and verifies the jobs.
+ * share: the cache has the size of the graph divided by it. layout=csr: pagerank goes by vertices, as the
+ * other works do, in place of chunks of edges. Prints one JSON object. crc is of the result, which does not
+ * depend on the way; graph_file.py compares it, and verifies the jobs.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ struct gn_array_options {
 int gn_array_create(struct gn_array *array, struct simt_machine *machine,
                     const struct gn_array_options *options, struct gn_error *error);
 
-/* gn_array_destroy - give the handle's memory back. Does NOT flush. Host. */
+/* gn_array_destroy - give the handle's memory back. Does NOT flush. Host; no kernel may use it any more. */
 void gn_array_destroy(struct gn_array *array, struct simt_machine *machine);
 
 /*

@@ -67,9 +67,14 @@ struct gn_cache_options {
 	 * (detail/cache/hand.h). GN_FIFO and GN_RANDOM never adapt
 	 */
 	enum gn_cache_policy policy;
+	/*
+	 * How a page's frame is found. GN_TABLE_DIRECT: a word for each page of the stores; any frame may
+	 * hold any page. GN_TABLE_SETS: a word for each frame; a page may lie in the frames of one set.
+	 * GN_TABLE_AUTO, which is 0: direct if its words fit the budget, else sets
+	 */
 	enum gn_cache_table table;
 	uint32_t ways; /* set table: frames a set, 1 to 16; 0: 8 to 15 as fits best, or all of fewer frames */
-	/* of metadata beyond 2 % of bytes; 0: 1/64 of the device's memory. Smaller values become 32 KiB */
+	/* of metadata beyond 2 % of bytes; 0: 1/64 of the device's memory. Values below 32 KiB become that */
 	uint64_t budget_bytes;
 	int statistics; /* 1: collect them, which slows down accesses to pages that are in the cache */
 	/*
@@ -98,7 +103,7 @@ int gn_cache_create(struct gn_cache **cache, struct simt_machine *machine, struc
 
 /*
  * gn_cache_destroy - free the cache. Does NOT flush: dirty pages that were not flushed are lost. If kernels
- * wrote, call gn_cache_flush before, and check its code.
+ * wrote, call gn_cache_flush before, and check its code. Host; no kernel may use the cache any more.
  */
 void gn_cache_destroy(struct gn_cache *cache);
 
@@ -109,13 +114,14 @@ void gn_cache_destroy(struct gn_cache *cache);
  * the cache, dirty. A page that is pinned for writing is written and stays dirty, because its holder may
  * change it again. The stores are flushed even if a page failed. If a store is full (-GN_ENOSPC), the cache
  * writes to it again only at the next flush. Until then a write to a page of that store that is not in the
- * cache fails with -GN_ENOSPC at once. Make room, and flush again: nothing was lost. Host. Returns 0 (every
- * write before it is in the store, except those that gn_array_failure reports), or the code of the first
- * failure; the message has the number of pages that stay dirty.
+ * cache fails with -GN_ENOSPC at once. Make room, and flush again: no page was lost. If gn_store_flush
+ * fails, most stores fail it from then on (store.h). Host. Returns 0 (every write before it is in the store,
+ * except those that gn_array_failure reports), or the code of the first failure; the message has the number
+ * of pages that stay dirty.
  */
 int gn_cache_flush(struct gn_cache *cache, struct gn_error *error);
 
-/* The most streams that exist at once and on which one cache was flushed. */
+/* A cache can be flushed on at most so many streams that exist at the same time. */
 enum { GN_CACHE_FLUSH_STREAMS = 62 };
 
 /*

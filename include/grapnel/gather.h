@@ -8,11 +8,12 @@
  * address first, and a row that it names several times is read once. If the store is memory (host:, peer:), a
  * row that is not in the cache is read alone, without its page.
  *
- * From such stores gn_gather_rows and gn_gather_rows_on do not sort in two cases:
+ * From such stores gn_gather_rows and gn_gather_rows_on do not sort in three cases:
  *   - on the cpu machine, where a sort costs more than it saves
- *   - on a GPU, a batch of few rows: at most 65536 of them, or fewer than one for each 64 KiB of the array,
- *     with rows of at most 4096 bytes and 1024 elements. The array is in direct mode, or its cache has a
- *     direct table and sectors
+ *   - on a GPU, a batch of few rows, that is, if all of these hold: it has at most 65536 rows, or fewer than
+ *     one for each 64 KiB of the array; a row has at most 4096 bytes and at most 1024 elements; the array is
+ *     in direct mode, or its cache has a direct table and sectors
+ *   - from a peer: store, in direct mode (peers, below)
  * The other forms, and all scatters, always sort. There are four forms:
  *
  *   gn_gather_rows(g, &array, &batch, &error)               the host: launches kernels, does not wait
@@ -20,8 +21,10 @@
  *   gn_gather_grid(&g_view, &array, &batch, shared)         in a kernel: all its blocks, which run at once
  *   gn_gather_block(&array, &batch, shared)                 in a kernel: one block, for thousands of rows
  *
- * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. struct gn_batch is in
- * detail/array/gather_sort.h. All forms have these properties:
+ * and gn_scatter_rows, gn_scatter_grid, gn_scatter_block likewise. struct gn_batch
+ * (detail/array/gather_sort.h) has four members: index, the numbers of the rows, uint64_t [count]; rows, room
+ * for count packed rows, aligned to an element; count; and elements, of a row. The machine reaches index and
+ * rows. All forms have these properties:
  *
  *   rows      row k of the batch is the elements from index[k] * elements on. A gather copies them to
  *             rows[k], a scatter copies rows[k] to them. If a row number is past the end, the array keeps

@@ -45,7 +45,7 @@ extern "C" {
 struct gn_net;
 
 /*
- * What carries the packets:
+ * What carries the packets (gn_net_options.transport):
  *   local  nodes are threads of this process
  *   mpi    nodes are the processes that an MPI launcher has started; any MPI 3, in programs that are linked
  *          with the library grapnel-mpi. Every process calls gn_net_run with the same heap_bytes and columns
@@ -77,7 +77,7 @@ enum gn_net_form {
 	GN_NET_COMBINED, /* messages of all threads by destination, while threads run */
 	/* all messages at once, when a log is full or nothing more comes; threads wait until they are done */
 	GN_NET_COPROCESSOR,
-	GN_NET_COALESCED, /* 256 messages at a time, as a block has threads; a packet for each destination */
+	GN_NET_COALESCED, /* 256 messages at a time, a block's in Gravel; a packet for each destination */
 	GN_NET_MESSAGE_PER_LANE /* a packet for each message */
 };
 
@@ -148,8 +148,8 @@ struct gn_net_statistics {
  * @node  is called once for each node of this process, on a thread of its own. The run ends when it has
  *        returned on all nodes. If it returns a negative code on one node, waits on all other nodes end with
  *        this code, and gn_net_failure names the node. If the network of a node fails, its waits end too.
- *        If it returns 0 or a positive code while others still wait for this node, they wait until their
- *        deadline, and may name a node that only waited itself
+ *        If it returns 0 or a positive code while another node waits for this node, that node waits until
+ *        its deadline. The failure may then name a node that was itself waiting
  * Host. Returns when all nodes of this process have ended: 0: all messages were applied; or a code of `node`
  * that is not 0: that of the node that failed first, where it is known (error has the network's message); or
  * the code with which the network of a node of this process failed, although `node` returned 0; or -GN_EINVAL
@@ -238,8 +238,8 @@ int gn_net_failure(const struct gn_net *net, struct gn_net_fault *fault, struct 
 void gn_net_get_statistics(const struct gn_net *net, struct gn_net_statistics *statistics);
 
 /*
- * gn_net_waits - for how long this node has waited for each other node: its row of the wait matrix.
- * @ns  [nodes] receives the time since that node last answered; 0 if no answer is missing
+ * gn_net_waits - which nodes this node waits for: its row of the wait matrix.
+ * @ns  [nodes] receives for each node the nanoseconds since it last answered; 0 if no answer of it is missing
  * Any thread.
  */
 void gn_net_waits(const struct gn_net *net, uint64_t *ns);
@@ -335,7 +335,7 @@ SIMT_FN int gn_net_get_u32(const struct gn_net_view *n, uint32_t pe, const uint3
 SIMT_FN int gn_net_get_u64(const struct gn_net_view *n, uint32_t pe, const uint64_t *from, uint64_t *value);
 
 /*
- * gn_net_get_nb - load bytes without waiting for them; a GPU's thread waits, for each 4096 bytes.
+ * gn_net_get_nb - load bytes. A host thread does not wait for them; a GPU's thread waits for each 4096 bytes.
  * @to  memory that the node's host reaches; of a GPU's thread: memory that the thread reaches. Its bytes are
  *      undefined and borrowed until gn_net_quiet returns 0; if that fails, until gn_net_run returns. After
  *      a failure of this call it is not borrowed
@@ -385,7 +385,8 @@ SIMT_FN int gn_net_cas_u64(const struct gn_net_view *n, uint32_t pe, uint64_t *t
 
 /*
  * gn_net_quiet - wait until all operations of this thread, on any node, are done, and all bytes of its
- * gn_net_get_nb have arrived; so are those of kernels of this node that had ended before. Messages that
+ * gn_net_get_nb have arrived. It also waits for the operations of all kernels of this node that ended before
+ * the call. Messages that
  * handlers sent because of them may still be in flight: see gn_net_settle.
  */
 SIMT_FN int gn_net_quiet(const struct gn_net_view *n);

@@ -89,8 +89,8 @@ SIMT_FN uint32_t simt_processor(void);
 /*
  * A mask is a set of lanes: lane k is bit k. A collective takes the mask of the lanes that call it:
  *   before  every lane of mask calls the same collective with the same mask; the caller is in mask
- *   after   all of them return together. simt_warp_sync and simt_copy also order memory: after the call each
- *           lane of mask sees what the others wrote before it. The other collectives order no memory
+ *   after   all of them return together. simt_warp_sync, simt_copy and simt_copy_each also order memory:
+ *           each lane of mask sees what the others wrote before the call. The others order no memory
  * In divergent code call `mask = simt_active()`, and then collectives over that mask. On cpu the
  * launch ends with -GN_EDEADLK if a lane of the mask has ended, or if lanes wait in different collectives. On
  * cuda the result is undefined.
@@ -428,8 +428,8 @@ int simt_reserve_stack(struct simt_machine *machine, size_t frame_bytes, struct 
 
 /*
  * Streams: launches of one stream run in order, launches of several streams run at the same time. On cuda a
- * stream is a cudaStream_t. On cpu the OS threads are divided among the streams that have work, and a launch
- * that waits for another stream's launch may wait for ever.
+ * stream is a cudaStream_t. On cpu the OS threads are divided among the streams that have work, and a kernel
+ * that waits for a kernel of another stream may wait for ever.
  *
  * simt_stream_create - a new stream, not ordered with any other (on cuda also not with the legacy default
  * stream).

@@ -253,7 +253,8 @@ int gn_store_open(struct gn_store **store, struct simt_machine *machine, const c
 /*
  * gn_store_close - stop controllers, unregister, unmap, close; NULL does nothing. Kernels that use the store
  * must have ended. Waits for transfers that are being executed, also of abandoned commands. Bytes that were
- * written are in the store.
+ * written are in the store, except of a tier: it tries once to write what only its fast level has, and cannot
+ * report a failure. Call gn_store_flush before.
  */
 void gn_store_close(struct gn_store *store);
 
@@ -268,12 +269,12 @@ const char *gn_store_path(const struct gn_store *store);
 
 /*
  * gn_store_read_host, gn_store_write_host - the host's own access, for set-up and checks; any offset and
- * length inside the capacity. They do not see what is only in a cache: flush it before. Device memory is
- * copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS (a write), -GN_EIO, -GN_ENOSPC; from nvme: and
- * rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out and may still land),
- * -GN_ENODEV, -GN_EACCES and -GN_ENOTSUP (what the drive said). A file: store does not look for such earlier
- * writes: after a write of a kernel timed out, close the store before the host writes the same bytes. From a
- * tier: the codes of its slow store
+ * length inside the capacity. Host, one thread at a time. They do not see what is only in a cache: flush it
+ * before. Device memory is copied as by simt_move. Returns 0, -GN_ERANGE, -GN_EROFS (a write), -GN_EIO,
+ * -GN_ENOSPC; from nvme: and rdma: also -GN_ETIMEDOUT, -GN_EBUSY (an earlier write to these blocks timed out
+ * and may still land), -GN_ENODEV, -GN_EACCES and -GN_ENOTSUP (what the drive said). A file: store does not
+ * look for such earlier writes: after a write of a kernel timed out, close the store before the host writes
+ * the same bytes. From a tier: the codes of its slow store
  * (-GN_EIO for -GN_EBUSY), and -GN_ETIMEDOUT. While gn_store_write_host writes a part of a tier's line, no
  * kernel may use that line, not even its other bytes: the kernel could fetch the line before the write is
  * done, and keep the old bytes.
@@ -285,14 +286,14 @@ int gn_store_write_host(struct gn_store *store, uint64_t offset, const void *fro
 
 /*
  * gn_store_flush - make all written bytes durable, if the store is durable (host memory is not). Any host
- * thread; calls follow one another. Managed memory comes back to host memory (memory=KIND of a URI); no
- * kernel may use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and waits for
- * it: do not call it from a callback of a stream. Over a replica on a GPU it waits for the launches of the
- * machine's own stream. If it finds a failed member, it launches one warp there, and waits until kernels
- * leave room for it. Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store does not
- * answer, or whose lines are in use all that time). After a failure every later call fails, too: the system
- * reports only once that it could not write bytes. rdma: and tiers are exceptions, because the server and the
- * fast level still know these bytes: there a later call that returns 0 has made all of them durable.
+ * thread; the library runs one call after another. Managed memory comes back to host memory (memory=KIND of a
+ * URI); no kernel may use it meanwhile. Over a tier it launches a kernel on a stream of the store's own and
+ * waits for it: do not call it from a callback of a stream. Over a replica on a GPU it waits for the launches
+ * of the machine's own stream. If it finds a failed member, it launches one warp there, and waits until
+ * kernels leave room for it. Returns 0, -GN_EIO, -GN_ENOSPC, -GN_ETIMEDOUT (rdma:; a tier whose slow store
+ * does not answer, or whose lines are in use all that time). After a failure every later call fails, too: the
+ * system reports only once that it could not write bytes. rdma: and tiers are exceptions, because the server
+ * and the fast level still know these bytes: there a later call that returns 0 has made all of them durable.
  */
 int gn_store_flush(struct gn_store *store, struct gn_error *error);
 
@@ -381,12 +382,13 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
  * and `grapnel store rebuild` help. A member that only failed reads missed nothing: it is read again at once.
  * The call compares no bytes; `grapnel store verify` does.
  *
- * One host thread at a time for a store; not from a callback of a stream. Other host threads may use the
- * store meanwhile, except for gn_store_close. They wait for a step of the resync, which copies 32 pieces of
- * at most 64 KiB each (on the cpu machine one after the other), or flushes. gn_store_get_member says how far
- * it is. Kernels go on. A thread that writes bytes which are just being copied waits for the copy, at most
- * timeout_ns of the view, and writes them again; if the copy takes longer, the member is put out of use
- * again.
+ * One host thread at a time for a store; not from a callback of a stream. Meanwhile other host threads may
+ * call gn_store_read_host, gn_store_write_host, gn_store_get_member and gn_store_get_statistics, one thread
+ * at a time, and gn_store_flush at any time; not gn_store_close. They wait for a step of the resync, which
+ * copies 32 pieces of at most 64 KiB each (on the cpu machine one after the other), or flushes.
+ * gn_store_get_member says how far it is. Kernels go on. A thread that writes bytes which are just being
+ * copied waits for the copy, at most timeout_ns of the view, and writes them again; if the copy takes longer,
+ * the member is put out of use again.
  *
  * Opening a member waits for the launches of the machine's own stream, on every machine, and on a GPU the
  * flush at the end does, too. So run long kernels on other streams, and launch nothing on the machine's own
