@@ -7,8 +7,8 @@
  * example an NVMe status field) is kept beside the code, never mixed into it.
  *
  * Host functions that can fail also take a `struct gn_error *`, last, which may be NULL. On
- * failure it receives one line that says what was wrong, where, and what to do about it. A function
- * whose code alone says what went wrong takes none (gn_size_parse, gn_ring_init). The library never prints,
+ * failure it receives one line that says what was wrong, where, and what to do about it. Some functions have
+ * no gn_error, because their code says everything: gn_size_parse, gn_ring_init. The library never prints,
  * exits or aborts.
  */
 #ifndef GRAPNEL_ERROR_H
