@@ -159,15 +159,17 @@ SIMT_INLINE_FN void expand(const struct gn_bfs_args *a, const int plain, const i
                            const enum gn_scan_handing handing)
 {
 	const uint32_t warp = simt_whole_warp();
+	const int by_vertex = handing == GN_SCAN_BY_VERTEX;
 	const struct gn_scan *s = &a->scan;
 	struct reader r = reader_init(a, plain, count, any);
+	struct gn_scan_taken t;
 
 	r.graph.handing = handing;
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		if (handing == GN_SCAN_BY_VERTEX)
-			expand_items(&r, warp, at, gn_scan_taken_end(s, at));
+	while (gn_scan_take(s, warp, by_vertex ? s->batch : s->chunk_batch, &t))
+		if (by_vertex)
+			expand_items(&r, warp, t.begin, t.end);
 		else
-			expand_edges(&r, warp, at, gn_scan_taken_end(s, at));
+			expand_edges(&r, warp, t.begin, t.end);
 	reader_end(&r);
 }
 
@@ -176,9 +178,10 @@ SIMT_INLINE_FN void scan_chunks(const struct gn_bfs_args *a, const int plain, co
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct reader r = reader_init(a, plain, count, any);
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
+	while (gn_scan_take(s, warp, s->chunk_batch, &t))
+		for (uint64_t k = t.begin; k < t.end; k++)
 			scan(&r, warp, s->chunks[k].begin, s->chunks[k].begin + s->chunks[k].edges);
 	reader_end(&r);
 }

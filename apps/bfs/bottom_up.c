@@ -211,14 +211,11 @@ SIMT_INLINE_FN void parents(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp(), width = simt_warp_width();
 	struct seeker s = seeker_init(a, any);
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
-	     at = gn_scan_take(&a->scan, warp)) {
-		const uint64_t end = gn_scan_taken_end(&a->scan, at);
-
-		for (uint64_t word = at; word < end; word += width)
-			seek_words(&s, warp, word, end - word < width ? end : word + width);
-	}
+	while (gn_scan_take(&a->scan, warp, a->scan.batch, &t))
+		for (uint64_t word = t.begin; word < t.end; word += width)
+			seek_words(&s, warp, word, t.end - word < width ? t.end : word + width);
 	seeker_end(&s);
 }
 GN_SCAN_KERNEL(gn_bfs_parents, parents, struct gn_bfs_args)
@@ -227,10 +224,10 @@ SIMT_INLINE_FN void parents_chunks(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
 	struct seeker s = seeker_init(a, any);
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
-	     at = gn_scan_take(&a->scan, warp))
-		for (uint64_t k = at; k < gn_scan_taken_end(&a->scan, at); k++)
+	while (gn_scan_take(&a->scan, warp, a->scan.chunk_batch, &t))
+		for (uint64_t k = t.begin; k < t.end; k++)
 			seek_chunk(&s, warp, &a->scan.chunks[k]);
 	seeker_end(&s);
 }
@@ -239,10 +236,10 @@ GN_SCAN_KERNEL(gn_bfs_parents_chunks, parents_chunks, struct gn_bfs_args)
 SIMT_INLINE_FN void mark(const struct gn_bfs_args *a, const int any)
 {
 	const uint32_t warp = simt_whole_warp();
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(&a->scan, warp); at < a->scan.item_count;
-	     at = gn_scan_take(&a->scan, warp))
-		for (uint64_t word = at; word < gn_scan_taken_end(&a->scan, at); word++) {
+	while (gn_scan_take(&a->scan, warp, a->scan.batch, &t))
+		for (uint64_t word = t.begin; word < t.end; word++) {
 			const uint64_t vertex = word * simt_warp_width() + simt_lane();
 			const uint32_t bits = simt_ballot(warp, vertex < a->scan.graph.vertices &&
 			                                            depth_of(a, vertex, any) == a->level);

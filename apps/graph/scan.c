@@ -126,6 +126,15 @@ static uint32_t batch_for(const struct gn_scanner *s, uint64_t items)
 	return batch < 1 ? 1 : batch > 256 ? 256 : (uint32_t)batch;
 }
 
+/* Chunks that a warp takes at once: few, because the launch ends when the last warp has read all of its own.
+ */
+static uint32_t chunk_batch_for(const struct gn_scanner *s, uint64_t items)
+{
+	const uint64_t batch = items / (s->info.resident_threads / s->info.warp_width * 8);
+
+	return batch < 1 ? 1 : batch > 8 ? 8 : (uint32_t)batch;
+}
+
 int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt_kernel *kernel,
                    uint64_t items, struct gn_error *error)
 {
@@ -133,6 +142,7 @@ int gn_scanner_run(struct gn_scanner *s, struct gn_scan *scan, const struct simt
 
 	scan->item_count = items;
 	scan->batch = batch_for(s, items);
+	scan->chunk_batch = chunk_batch_for(s, items);
 	s->shared.taken = 0;
 	rc = gn_scanner_machine(s, simt_move(s->machine, scan->shared, &s->shared, sizeof s->shared, error),
 	                        error);

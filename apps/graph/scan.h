@@ -59,7 +59,8 @@ struct gn_scan {
 	uint64_t chunk_capacity;
 	uint64_t item_count; /* of the launch at hand */
 	struct gn_scan_shared *shared;
-	uint32_t batch;       /* items that a warp takes at once */
+	uint32_t batch;       /* vertices, or what else the launch goes by, that a warp takes at once */
+	uint32_t chunk_batch; /* chunks that it takes at once */
 	uint32_t chunk_edges; /* what of a longer list is put aside, in chunks of so many */
 };
 

@@ -99,20 +99,20 @@ SIMT_FN int gn_scan_is_vertex(const struct gn_scan *scan, uint32_t vertex)
 	return 0;
 }
 
-/* The warp's next items: first to first + batch - 1. */
-SIMT_FN uint64_t gn_scan_take(const struct gn_scan *scan, uint32_t warp)
-{
-	uint64_t first = 0;
+/* Items that a warp has taken: begin to end - 1. */
+struct gn_scan_taken {
+	uint64_t begin, end;
+};
 
+/* All lanes of the warp: take the next items, `batch` of them if so many are left. Returns 0 if none is. */
+SIMT_FN int gn_scan_take(const struct gn_scan *scan, uint32_t warp, uint32_t batch, struct gn_scan_taken *t)
+{
+	t->begin = 0;
 	if (simt_lane() == 0)
-		first = simt_add_relaxed_dev_u64(&scan->shared->taken, scan->batch);
-	return simt_shfl_u64(warp, first, 0);
-}
-
-/* The end of the items that gn_scan_take gave. */
-SIMT_FN uint64_t gn_scan_taken_end(const struct gn_scan *scan, uint64_t first)
-{
-	return first + scan->batch < scan->item_count ? first + scan->batch : scan->item_count;
+		t->begin = simt_add_relaxed_dev_u64(&scan->shared->taken, batch);
+	t->begin = simt_shfl_u64(warp, t->begin, 0);
+	t->end = t->begin + batch < scan->item_count ? t->begin + batch : scan->item_count;
+	return t->begin < t->end;
 }
 
 /* One lane: a vertex's list; an empty one if it could not be read, which the array knows, or is damaged. */

@@ -159,10 +159,10 @@ SIMT_INLINE_FN void gn_scan_visit_lists(const struct gn_scan *s, void *job, gn_s
                                         gn_scan_do_round *round)
 {
 	const uint32_t warp = simt_whole_warp();
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		gn_scan_visit_items(s, job, warp, at, gn_scan_taken_end(s, at), wants, list, fetch, part,
-		                    round);
+	while (gn_scan_take(s, warp, s->batch, &t))
+		gn_scan_visit_items(s, job, warp, t.begin, t.end, wants, list, fetch, part, round);
 }
 
 /* gn_scan_visit_all - all threads of a launch over lists, as the reader's handing says. @r  the job's own */
@@ -171,13 +171,14 @@ SIMT_INLINE_FN void gn_scan_visit_all(const struct gn_scan *s, struct gn_scan_re
                                       gn_scan_do_part *part, gn_scan_do_round *round)
 {
 	const uint32_t warp = simt_whole_warp();
+	struct gn_scan_taken t;
 
 	if (r->handing == GN_SCAN_BY_VERTEX) {
 		gn_scan_visit_lists(s, job, wants, list, fetch, part, round);
 		return;
 	}
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		for (uint64_t item = at; item < gn_scan_taken_end(s, at); item++) {
+	while (gn_scan_take(s, warp, s->chunk_batch, &t))
+		for (uint64_t item = t.begin; item < t.end; item++) {
 			const struct gn_scan_vertices v = gn_scan_enter(r, item);
 
 			gn_scan_visit_items(s, job, warp, v.begin, v.end, wants, list, fetch, part, round);
@@ -189,9 +190,10 @@ SIMT_INLINE_FN void gn_scan_visit_chunks(const struct gn_scan *s, void *job, gn_
                                          gn_scan_do_part *part)
 {
 	const uint32_t warp = simt_whole_warp();
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++) {
+	while (gn_scan_take(s, warp, s->chunk_batch, &t))
+		for (uint64_t k = t.begin; k < t.end; k++) {
 			const struct gn_scan_chunk *c = &s->chunks[k];
 			const struct gn_scan_part all = {
 			    {c->begin, c->begin + c->edges}, c->vertex, value(job, c->vertex)};

@@ -202,9 +202,10 @@ SIMT_INLINE_FN void count_lists(const struct gn_tc_args *a, const int any)
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, any);
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		visit_vertices(&w, warp, at, gn_scan_taken_end(s, at));
+	while (gn_scan_take(s, warp, s->batch, &t))
+		visit_vertices(&w, warp, t.begin, t.end);
 	worker_end(&w);
 }
 GN_SCAN_KERNEL(gn_tc_count, count_lists, struct gn_tc_args)
@@ -229,9 +230,10 @@ SIMT_INLINE_FN void count_chunks(const struct gn_tc_args *a, const int any)
 	const uint32_t warp = simt_whole_warp();
 	const struct gn_scan *s = &a->scan;
 	struct worker w = worker_init(a, any);
+	struct gn_scan_taken t;
 
-	for (uint64_t at = gn_scan_take(s, warp); at < s->item_count; at = gn_scan_take(s, warp))
-		for (uint64_t k = at; k < gn_scan_taken_end(s, at); k++)
+	while (gn_scan_take(s, warp, s->chunk_batch, &t))
+		for (uint64_t k = t.begin; k < t.end; k++)
 			visit_chunk(&w, warp, &s->chunks[k]);
 	worker_end(&w);
 }
