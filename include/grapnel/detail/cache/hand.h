@@ -30,14 +30,10 @@
 #include <grapnel/detail/cache/view.h>
 
 enum {
-	GN__LAPS = 64,     /* of the hand over a window */
-	GN__AROUND = 1024, /* reads that miss go around the cache before one does not */
-	/* What a unit counts that was moved by each way: of two ways about as good, the first is taken. */
-	GN__COST_ROUND = 16,
-	GN__COST_WINDOW = 17,
-	GN__COST_AROUND = 16,
+	GN__LAPS = 1024,    /* of the hand over a window */
+	GN__AROUND = 1024,  /* reads that miss go around the cache before one does not */
 	GN__MOVE_UNITS = 9, /* a transfer counts so much beside its bytes */
-	/* The other ways must be better than rounds by so many units, and by this share. */
+	/* A way must be better by so many units, and by this share of its own. */
 	GN__MOVED_LEAD = 1024,
 	GN__MOVED_LEAD_SHARE = 32,
 	/*
@@ -139,9 +135,15 @@ SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 
 /* ---- the duel ---- */
 
+/* Were clearly fewer units moved in one way than in another? */
+SIMT_FN int gn__moved_less(uint64_t one, uint64_t other)
+{
+	return one + one / GN__MOVED_LEAD_SHARE + GN__MOVED_LEAD <= other;
+}
+
 /*
- * The way by which the fewest bytes were moved, if it is better than rounds by a margin. Not while the
- * followers still have free frames, which cost nothing.
+ * The way by which the fewest bytes were moved: rounds, unless another is clearly better. Rounds also while
+ * the followers still have free frames, which cost nothing.
  *
  * The counts go back over some rounds of a group's frames. A program that passes over its data again and
  * again has hits by windows in a part of each pass only, where the pages are that stayed. Counts that forget
@@ -150,16 +152,16 @@ SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 {
 	const uint32_t *moved = c->shared->moved;
-	const uint64_t round = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_ROUND]) * GN__COST_ROUND,
-	               window = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_WINDOW]) * GN__COST_WINDOW,
-	               around = (uint64_t)simt_load_relaxed_dev_u32(&moved[GN_LEAD_AROUND]) * GN__COST_AROUND;
-	const uint64_t least = (window < around ? window : around) + round / GN__MOVED_LEAD_SHARE +
-	                       (uint64_t)GN__MOVED_LEAD * GN__COST_ROUND;
+	const uint64_t round = simt_load_relaxed_dev_u32(&moved[GN_LEAD_ROUND]),
+	               window = simt_load_relaxed_dev_u32(&moved[GN_LEAD_WINDOW]),
+	               around = simt_load_relaxed_dev_u32(&moved[GN_LEAD_AROUND]);
+	const int by_windows = gn__moved_less(window, round);
 
-	if (least > round ||
-	    simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
+	if (simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
 		return 0;
-	return window < around ? GN_LEAD_WINDOW : GN_LEAD_AROUND;
+	if (gn__moved_less(around, by_windows ? window : round))
+		return GN_LEAD_AROUND;
+	return by_windows ? GN_LEAD_WINDOW : 0;
 }
 
 /*
