@@ -108,7 +108,10 @@ struct gn_net_options {
 	struct simt_options machine;
 	const char *transport; /* "local", "mpi"; NULL: "mpi" if linked in and launched, else "local" */
 	uint32_t nodes;        /* of "local"; 0: 1. "mpi" has as many as its launcher started */
-	/* of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes */
+	/*
+	 * of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes,
+	 * above the largest number whose square is not above that of the nodes
+	 */
 	uint32_t columns;
 	uint64_t heap_bytes;   /* of each node; 0: 64 MiB */
 	uint64_t shared_bytes; /* cuda: for gn_net_alloc_shared; 0: 1 MiB */
@@ -198,7 +201,10 @@ void *gn_net_alloc_shared(struct gn_net *net, uint64_t bytes, struct gn_error *e
  */
 uint64_t gn_net_bytes(const struct gn_net *net, const void *memory);
 
-/* gn_net_free - free symmetric memory, on every node. NULL does nothing. */
+/*
+ * gn_net_free - free symmetric memory of any of these calls, in the same order on every node. NULL does
+ * nothing. Host, one thread at a time.
+ */
 void gn_net_free(struct gn_net *net, void *memory);
 
 /* An active message that has come. */

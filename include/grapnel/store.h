@@ -224,9 +224,10 @@ struct gn_fault_plan {
 /* Zero is a good default for every member. An option in the URI overrides it. */
 struct gn_store_options {
 	int read_only;
-	uint32_t queue_count; /* file: 0 for one for each processor of the machine, 128 at most */
-	uint32_t queue_depth; /* file: a power of two; 0 for 256, less where the buffers would pass 128 MiB */
-	uint32_t transfer_bytes; /* file: the largest, see transfer=SIZE of a URI; 0 for 64 KiB */
+	/* file:, memq:, nvme: and rdma:, of each member of a set; other stores have no queue pairs */
+	uint32_t queue_count;    /* 0 for one for each processor of the machine, 128 at most */
+	uint32_t queue_depth;    /* a power of two; 0 for 256, less where the buffers would pass 128 MiB */
+	uint32_t transfer_bytes; /* the largest, see transfer=SIZE of a URI; 0 for 64 KiB */
 	uint64_t timeout_ns;     /* 0 for 10 s */
 	/* First ticket of the queue pairs, for tests; rounded down as nvmeq.h says. */
 	uint32_t queue_start;
@@ -375,12 +376,12 @@ int gn_store_get_member(const struct gn_store *store, uint32_t k, struct gn_stor
  * @k  its number, as in gn_store_get_member: from 0; of a tier over the replica from 2. Messages, as
  *     `grapnel store`, count members from 1 and name their URIs
  * As soon as it begins, the member gets every write. The bytes that it missed are copied from the others:
- * those that the log names, or all if nothing is known of the member's bytes. Then the member is flushed and
- * read as the others are, and the state says that it is up to date. A member that could not be opened with
- * the replica, or was stale then, is opened now; if it is another file or drive than before, all its bytes
- * are copied. A member that failed while in use stays open; if it cannot be flushed, only closing the replica
- * and `grapnel store rebuild` help. A member that only failed reads missed nothing: it is read again at once.
- * The call compares no bytes; `grapnel store verify` does.
+ * those that the log names, or all if nothing is known of the member's bytes. Then the member is read as the
+ * others are. Last it is flushed, and the state says that it is up to date. A member that could not be opened
+ * with the replica, or was stale then, is opened now; if it is another file or drive than before, all its
+ * bytes are copied. A member that failed while in use stays open; if it cannot be flushed, only closing the
+ * replica and `grapnel store rebuild` help. A member that only failed reads missed nothing: it is read again
+ * at once. The call compares no bytes; `grapnel store verify` does.
  *
  * One host thread at a time for a store; not from a callback of a stream. Meanwhile other host threads may
  * call gn_store_read_host, gn_store_write_host, gn_store_get_member and gn_store_get_statistics, one thread
