@@ -8,6 +8,9 @@ that are copied. A search is the mean over several sources, and the cache stays 
 Each target says yes or no on a GPU; one that is missed stays. Managed memory is measured with free memory for all
 data, so what it loses when data do not fit does not show here; for the first source its data are still in host memory (cold). On cpu the jobs are run, and nothing is claimed.
 
+Beside the targets of jobs that read every edge once in each pass or search stands their limit. A cache that holds one part in four of
+the edges finds at most that part of each pass but the first. All other edges come at the rate of a pinned copy, in no less than so many seconds.
+
     bench/jobs.py [JOB...] [--machine cpu|cuda] [--scale 25] [--sources N] [--data MIB] [--rows N] [--graph FILE] [--verify] [--runs 1]
                   [--build DIR] [--json OUT]
 
@@ -21,6 +24,8 @@ import sys
 from support import report, rows
 
 THIRD, QUARTER = 3, 4
+PASSES = ["bfs", "cc", "pagerank"]  # jobs that read every edge once in each pass or search
+EDGE_BYTES = 4
 GRAPHS = ["bfs", "bfs-direction", "cc", "afforest", "sssp", "pagerank"]
 JOBS = GRAPHS + ["mvt", "atax", "bicg", "add", "stencil", "sort", "query"]
 MANAGED = ["incore", "zerocopy", "managed"]
@@ -108,6 +113,27 @@ def ratios(found):
     return claims
 
 
+def least_seconds(found, pressure, bandwidth, sources):
+    """Of a job of PASSES with a cache of so many bytes, if only the link takes time; a mean over its sources."""
+    point = next(p for p in found["points"] if p["pressure"] == pressure)
+    wanted = point["edges_traversed"] * EDGE_BYTES
+    return (wanted - wanted / pressure + point["cache_bytes"]) / bandwidth / sources
+
+
+def limits(args, found, bandwidth, claims):
+    """The best value that claims of this run can have, by their names."""
+    best = {}
+    for job in [job for job in PASSES if job in found and bandwidth]:
+        sources = int(args.sources) if job == "bfs" else 1
+        ours = seconds(found[job], QUARTER)
+        for name, measured, _, at_least in claims:
+            if name.startswith(f"{job}: times as fast as") and ours:
+                best[name] = measured * ours / least_seconds(found[job], QUARTER, bandwidth, sources)
+            elif name.startswith(f"{job}: time with a cache of a third") and not at_least:
+                best[name] = least_seconds(found[job], THIRD, bandwidth, sources) / seconds(found[job], "incore")
+    return best
+
+
 def slower(found, bound):
     ours = seconds(found, THIRD)
     return ours / bound if ours and bound else None
@@ -163,7 +189,10 @@ def main():
         show(name, found[name])
         report.keep(args, schema, {"link_bytes_per_second": bandwidth, "sweeps": found})  # a run that is ended later keeps this
     claims = [c for c in ratios(found) + slowdowns(found, bandwidth) + moved(found) if gpu and c[1] is not None]
-    return report.save(args, schema, {"link_bytes_per_second": bandwidth, "sweeps": found}, claims)
+    best = limits(args, found, bandwidth, claims)
+    for name, value in best.items():
+        print(f"limit: {name}: {value:.3g}")
+    return report.save(args, schema, {"link_bytes_per_second": bandwidth, "sweeps": found, "limits": best}, claims)
 
 
 if __name__ == "__main__":
