@@ -353,12 +353,15 @@ static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine
 	    machine->is_cuda ? machine->resident_threads / machine->warp_width : 32 * machine->processors;
 	const uint32_t sixteenth = v->frames / 16, quarter = v->frames / 4;
 	const uint32_t window = 8 * moving < sixteenth ? sixteenth : 8 * moving;
+	const uint32_t most_laps = v->frames ? 0x80000000u / v->frames : 1;
 
 	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving)
 		return;
 	v->leaders = v->frames / GN__CACHE_GROUPS;
 	v->moved_most = most_moved(v);
 	v->window = window < quarter ? window : quarter;
+	/* a hand is a counter of 32 bits, which must come over all windows */
+	v->laps = most_laps > GN__LAPS ? (uint32_t)GN__LAPS : most_laps ? most_laps : 1;
 }
 
 /* Choose how far ahead of the hand the cleaner works: the pages that a fast link evicts in a millisecond. */

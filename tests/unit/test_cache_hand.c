@@ -20,6 +20,7 @@ struct visit_args {
 	struct gn_array array;
 	const uint32_t *page; /* [visits] */
 	uint32_t visits;
+	uint64_t first;  /* page of visit_many */
 	uint32_t *wrong; /* words that were not the page's */
 };
 
@@ -116,7 +117,7 @@ enum { MANY = 8 * FRAMES, READS = 16, MANY_PASSES = 6, MANY_FIRST = 3 };
 SIMT_FN void visit_many(const struct visit_args *a)
 {
 	for (uint32_t k = 0; k < a->visits * READS; k++) {
-		const uint64_t word = (uint64_t)(k / READS) * WORDS + k % READS * (WORDS / READS);
+		const uint64_t word = (a->first + k / READS) * WORDS + k % READS * (WORDS / READS);
 
 		if (gn_read_u64(&a->array, word) != word_of(word))
 			++*a->wrong;
@@ -150,6 +151,31 @@ static void what_stayed_outlives_a_pass(void **state)
 	assert_int_equal(wrong, 0);
 	assert_true((double)(statistics(t).fetched_bytes - before) <
 	            0.82 * (MANY_PASSES - MANY_FIRST) * (double)pages * PAGE);
+}
+
+/* First over some pages again and again, then over others: the frames that kept the first ones are needed. */
+static void passes_over_other_data_find_a_part_too(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	struct visit_args args;
+	uint32_t wrong = 0;
+	uint64_t before = 0;
+
+	close_store(t);
+	open_words_of(t, 2 * PAGES, FRAMES, PAGE, 0, GN_CLOCK);
+	memset(&args, 0, sizeof args);
+	args.array = t->array;
+	args.visits = PAGES;
+	args.wrong = &wrong;
+	for (uint32_t pass = 0; pass < 5 * MANY_PASSES; pass++) {
+		args.first = pass < MANY_PASSES ? 0 : PAGES;
+		if (pass == 4 * MANY_PASSES)
+			before = statistics(t).fetched_bytes;
+		run_block(t, &visit_many_kernel, 1, &args);
+	}
+	assert_int_equal(wrong, 0);
+	assert_true((double)(statistics(t).fetched_bytes - before) <
+	            0.84 * MANY_PASSES * (double)PAGES * PAGE);
 }
 
 /* In a small cache no group leads, and the clock goes round. */
@@ -312,6 +338,8 @@ static void a_search_tries_the_frames_of_all_hands(void **state)
 	assert_int_equal(failures, 0);
 }
 
+enum { LAPS = 64 };
+
 /* Places of a hand that works by windows: all frames once, then laps over one window after the other. */
 static void a_window_is_gone_over_in_laps(void **state)
 {
@@ -327,13 +355,14 @@ static void a_window_is_gone_over_in_laps(void **state)
 	view.leaders = 64;
 	view.frames = 8192;
 	view.window = 512;
+	view.laps = LAPS;
 	for (uint32_t place = 0; place < 8000; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place);
-	for (uint32_t place = 8000; place < 512 * GN__LAPS; place++)
+	for (uint32_t place = 8000; place < 512 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place % 512);
-	for (uint32_t place = 512 * GN__LAPS; place < 1024 * GN__LAPS; place++)
+	for (uint32_t place = 512 * LAPS; place < 1024 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), 512 + place % 512);
-	for (uint32_t place = 64; place < 5 * GN__LAPS; place++)
+	for (uint32_t place = 64; place < 5 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_LEAD_WINDOW, place), 8064 + place % 5);
 	for (uint32_t place = 0; place < 1000; place++)
 		assert_int_equal(gn__frame_at(&view, GN_LEAD_ROUND, place), 8128 + place % 64);
@@ -345,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(passes_over_all_find_a_part),
 	    CASE(what_stayed_outlives_a_pass),
+	    CASE(passes_over_other_data_find_a_part_too),
 	    CASE(few_frames_have_no_windows),
 	    CASE(a_set_that_moves_stays),
 	    CASE(what_is_best_may_change),

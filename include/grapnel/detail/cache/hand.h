@@ -6,9 +6,9 @@
  * stays for about a round of the hand, and longer if it is used. If a program goes over more data than fit,
  * again and again, every page has left before it is wanted again. For such programs there are two other ways.
  *
- * By windows: the hand goes over a small window of frames GN__LAPS times before it goes on. Most new pages
- * then replace those that came shortly before. The other frames keep their pages for many rounds (bimodal
- * insertion).
+ * By windows: the hand goes over a small window of frames some hundred times before it goes on. Most new
+ * pages then replace those that came shortly before. The other frames keep their pages for many rounds
+ * (bimodal insertion).
  *
  * Around: one of about GN__AROUND reads that miss brings its page in. The others load their element from the
  * store's memory (detail/cache/fault.h). That moves fewest bytes if each line is read once, in a few words.
@@ -30,7 +30,7 @@
 #include <grapnel/detail/cache/view.h>
 
 enum {
-	GN__LAPS = 1024,    /* of the hand over a window */
+	GN__LAPS = 256,     /* of the hand over a window; fewer in a cache of very many frames */
 	GN__AROUND = 1024,  /* reads that miss go around the cache before one does not */
 	GN__MOVE_UNITS = 9, /* a transfer counts so much beside its bytes */
 	/* A way must be better by so many units, and by this share of its own. */
@@ -88,7 +88,7 @@ SIMT_FN uint32_t gn__frame_at(const struct gn_cache_view *c, uint32_t hand, uint
 	if (c->policy == GN_RANDOM)
 		return place;
 	if (window < frames && place >= frames)
-		place = place / window / GN__LAPS * window + place % window;
+		place = place / (window * c->laps) * window + place % window;
 	return first + place % frames;
 }
 
@@ -159,9 +159,26 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 
 	if (simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
 		return 0;
-	if (gn__moved_less(around, by_windows ? window : round))
+	if (gn__moved_less(around, window < round ? window : round))
 		return GN_LEAD_AROUND;
 	return by_windows ? GN_LEAD_WINDOW : 0;
+}
+
+/*
+ * Halve what was moved. If windows are not best, the hand of the group that leads by windows goes round once.
+ * What its frames keep may be of data that the program has done with, and then that group would not show
+ * what windows save now. One thread.
+ */
+SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
+{
+	struct gn_cache_shared *s = c->shared;
+
+	if (gn__best_way(c) != GN_LEAD_WINDOW) {
+		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].clean, 0);
+		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].at, 0);
+	}
+	for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
+		simt_store_relaxed_dev_u32(&s->moved[lead], simt_load_relaxed_dev_u32(&s->moved[lead]) / 2);
 }
 
 /*
@@ -173,14 +190,13 @@ SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64
 {
 	const uint32_t hand = gn__hand_of(c, page), units = (uint32_t)((bytes + 31) / 32) + GN__MOVE_UNITS;
 	const uint32_t most = c->moved_most * (hand == GN_LEAD_ROUND ? 1 : GN__MOVED_WORSE);
-	uint32_t *moved = c->shared->moved, before, way;
+	uint32_t before, way;
 
 	if (hand == GN_FOLLOWERS)
 		return;
-	before = simt_add_relaxed_dev_u32(&moved[hand], units);
+	before = simt_add_relaxed_dev_u32(&c->shared->moved[hand], units);
 	if (before < most && before + units >= most)
-		for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
-			simt_store_relaxed_dev_u32(&moved[lead], simt_load_relaxed_dev_u32(&moved[lead]) / 2);
+		gn__duel_halve(c);
 	way = gn__best_way(c);
 	if (simt_load_relaxed_dev_u32(&gn__local(c)->way) != way)
 		simt_store_relaxed_dev_u32(&gn__local(c)->way, way);

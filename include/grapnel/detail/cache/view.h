@@ -163,6 +163,7 @@ struct gn_cache_view {
 	uint32_t lot;
 	uint32_t leaders;   /* direct table: frames of each group of pages that leads; 0: no group does */
 	uint32_t window;    /* frames of a window of the followers' hand */
+	uint32_t laps;      /* of a hand over a window before it goes on */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint32_t begun_rows;
 	uint32_t pace; /* pages that threads fetch in a round (detail/cache/pace.h); 0: any number */
