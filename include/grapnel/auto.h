@@ -72,8 +72,8 @@ struct gn_auto;
  * @choice  receives it; owned, gn_auto_close before the store and the machine
  * @store   borrowed until close
  * Host. Returns 0 or what gn_cache_create and gn_array_create return; -GN_EINVAL (count, element_bytes or
- * cache_bytes is 0; cache_bytes hold fewer than sixteen of the smallest pages that the store can transfer;
- * touches are fewer than 128).
+ * cache_bytes is 0; cache_bytes hold fewer than sixteen pages of every size that is possible here; touches
+ * are fewer than 128).
  */
 int gn_auto_open(struct gn_auto **choice, struct simt_machine *machine, struct gn_store *store,
                  const struct gn_auto_options *options, struct gn_error *error);

@@ -109,8 +109,8 @@ struct gn_net_options {
 	const char *transport; /* "local", "mpi"; NULL: "mpi" if linked in and launched, else "local" */
 	uint32_t nodes;        /* of "local"; 0: 1. "mpi" has as many as its launcher started */
 	/*
-	 * of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes,
-	 * above the largest number whose square is not above that of the nodes
+	 * of the grid of nodes; 1: messages go directly; more: by row and column. 0: 1 up to 64 nodes, else
+	 * the square root of their number, rounded down
 	 */
 	uint32_t columns;
 	uint64_t heap_bytes;   /* of each node; 0: 64 MiB */

@@ -224,7 +224,10 @@ struct gn_fault_plan {
 /* Zero is a good default for every member. An option in the URI overrides it. */
 struct gn_store_options {
 	int read_only;
-	/* file:, memq:, nvme: and rdma:, of each member of a set; other stores have no queue pairs */
+	/*
+	 * These three are of file:, memq:, nvme: and rdma:, of each member of a set; other stores have no
+	 * queue pairs. A drive or device that supports less gets less.
+	 */
 	uint32_t queue_count;    /* 0 for one for each processor of the machine, 128 at most */
 	uint32_t queue_depth;    /* a power of two; 0 for 256, less where the buffers would pass 128 MiB */
 	uint32_t transfer_bytes; /* the largest, see transfer=SIZE of a URI; 0 for 64 KiB */
