@@ -30,6 +30,11 @@ def batch_for(items, warps):
     return max(1, min(256, share - share % WIDTH if share > WIDTH else share))
 
 
+def chunk_batch_for(chunks, warps):
+    """chunk_batch_for of apps/graph/scan.c."""
+    return max(1, min(8, chunks // (warps * 8)))
+
+
 def pages(begin, end):
     """Of PAGE bytes that elements begin to end - 1, four bytes each, lie in."""
     return (4 * end - 1) // PAGE - 4 * begin // PAGE + 1 if end > begin else 0
@@ -91,7 +96,7 @@ def by_scan(lists, edges, warps):
     handing.launch(grouped([(b, min(b + CHUNK, e)) for b, e in lists], batch_for(len(lists), warps)))
     chunks = [(at, min(at + CHUNK, e)) for b, e in lists for at in range(b + CHUNK, e, CHUNK)]
     if chunks:
-        handing.launch(grouped(chunks, batch_for(len(chunks), warps)))
+        handing.launch(grouped(chunks, chunk_batch_for(len(chunks), warps)))
     return handing
 
 
@@ -111,7 +116,7 @@ def by_equal_chunks(offsets, chunk, warps):
         v -= 1
         takes.append(parts)
     handing = Handing(f"equal chunks of {chunk}", (len(takes) + 1) * 4)
-    handing.launch([sum(some, []) for some in grouped(takes, batch_for(len(takes), warps))])
+    handing.launch([sum(some, []) for some in grouped(takes, chunk_batch_for(len(takes), warps))])
     return handing
 
 

@@ -9,7 +9,7 @@ Each target says yes or no on a GPU; one that is missed stays. Managed memory is
 data, so what it loses when data do not fit does not show here; for the first source its data are still in host memory (cold). On cpu the jobs are run, and nothing is claimed.
 
 Beside the targets of jobs that read every edge once in each pass or search stands their limit. A cache that holds one part in four of
-the edges finds at most that part of each pass but the first. All other edges come at the rate of a pinned copy, in no less than so many seconds.
+the edges finds at most that part of each pass but the first. All other edges cross the link.
 
     bench/jobs.py [JOB...] [--machine cpu|cuda] [--scale 25] [--sources N] [--data MIB] [--rows N] [--graph FILE] [--verify] [--runs 1]
                   [--build DIR] [--json OUT]
@@ -113,24 +113,30 @@ def ratios(found):
     return claims
 
 
-def least_seconds(found, pressure, bandwidth, sources):
-    """Of a job of PASSES with a cache of so many bytes, if only the link takes time; a mean over its sources."""
+def least_bytes(found, pressure):
+    """(bytes that a job of PASSES reads in all passes, those that a cache of so many bytes must fetch), over all sources."""
     point = next(p for p in found["points"] if p["pressure"] == pressure)
     wanted = point["edges_traversed"] * EDGE_BYTES
-    return (wanted - wanted / pressure + point["cache_bytes"]) / bandwidth / sources
+    return wanted, wanted - wanted / pressure + point["cache_bytes"]
 
 
 def limits(args, found, bandwidth, claims):
-    """The best value that claims of this run can have, by their names."""
+    """
+    The best value that claims of this run can have, by their names. Over zerocopy at the same rate of the link, which reads all
+    edges in each pass; over others at the rate of a pinned copy.
+    """
     best = {}
     for job in [job for job in PASSES if job in found and bandwidth]:
-        sources = int(args.sources) if job == "bfs" else 1
+        wanted, quarter = least_bytes(found[job], QUARTER)
+        rate = bandwidth * (int(args.sources) if job == "bfs" else 1)  # the times are a mean over the sources
         ours = seconds(found[job], QUARTER)
         for name, measured, _, at_least in claims:
-            if name.startswith(f"{job}: times as fast as") and ours:
-                best[name] = measured * ours / least_seconds(found[job], QUARTER, bandwidth, sources)
+            if name == f"{job}: times as fast as zerocopy":
+                best[name] = wanted / quarter
+            elif name.startswith(f"{job}: times as fast as") and ours:
+                best[name] = measured * ours / (quarter / rate)
             elif name.startswith(f"{job}: time with a cache of a third") and not at_least:
-                best[name] = least_seconds(found[job], THIRD, bandwidth, sources) / seconds(found[job], "incore")
+                best[name] = least_bytes(found[job], THIRD)[1] / rate / seconds(found[job], "incore")
     return best
 
 
