@@ -133,9 +133,9 @@ static json_t *traffic_json(const struct sweep_point *p)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read_bytes", copy(p, "counters", "fetched_bytes"),
 	                 "written_bytes", copy(p, "counters", "written_bytes"), "needed_bytes",
-	                 copy(p, NULL, "needed_bytes"), "edges_traversed",
-	                 copy(p, NULL, "edges_traversed"), "moved_over_needed",
-	                 number(sweep_moved_over_needed(p)), "verified", copy(p, NULL, "verified"));
+	                 copy(p, NULL, "needed_bytes"), "edges_traversed", copy(p, NULL, "edges_traversed"),
+	                 "moved_over_needed", number(sweep_moved_over_needed(p)), "verified",
+	                 copy(p, NULL, "verified"));
 }
 
 static json_t *point_json(const struct sweep *s, const struct sweep_point *p)
