@@ -126,8 +126,7 @@ static uint32_t batch_for(const struct gn_scanner *s, uint64_t items)
 	return batch < 1 ? 1 : batch > 256 ? 256 : (uint32_t)batch;
 }
 
-/* Chunks that a warp takes at once: few, because the launch ends when the last warp has read all of its own.
- */
+/* Chunks that a warp takes at once: few, because a launch lasts until the last warp has read all its own. */
 static uint32_t chunk_batch_for(const struct gn_scanner *s, uint64_t items)
 {
 	const uint64_t batch = items / (s->info.resident_threads / s->info.warp_width * 8);

@@ -6,9 +6,9 @@
  * stays for about a round of the hand, and longer if it is used. If a program goes over more data than fit,
  * again and again, every page has left before it is wanted again. For such programs there are two other ways.
  *
- * By windows: the hand goes over a small window of frames some hundred times before it goes on. Most new
- * pages then replace those that came shortly before. The other frames keep their pages for many rounds
- * (bimodal insertion).
+ * By windows: the hand goes over a small window of frames GN__LAPS times before it goes on. Most new pages
+ * then replace those that came shortly before. The other frames keep their pages for many rounds (bimodal
+ * insertion).
  *
  * Around: one of about GN__AROUND reads that miss brings its page in. The others load their element from the
  * store's memory (detail/cache/fault.h). That moves fewest bytes if each line is read once, in a few words.
@@ -165,9 +165,10 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 }
 
 /*
- * Halve what was moved. If windows are not best, the hand of the group that leads by windows goes round once.
- * What its frames keep may be of data that the program has done with, and then that group would not show
- * what windows save now. One thread.
+ * Halve the counts. If windows are not the best way now, also renew the frames of the group that leads by
+ * windows: its hand begins again, and so takes each of its frames once. The program may no longer read the
+ * pages that these frames keep. Then the group would have no hits, and would not show that windows could save
+ * fetches of the pages that the program reads now. One thread.
  */
 SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
 {
