@@ -71,6 +71,8 @@ static const struct seed seeds[] = {
     {"size", "18446744073709551615"},
     {"hello", "//[fe80::1%eth0]:7474/data"},
     {"members", "grapnel replica 1\nopen 1\nok file:/a\nstale nvme:01:00.0?ns=2\nend\n"},
+    {"members", "grapnel replica 2\nopen 0\nlog 00000000000000a1\nboot 5-6\nok file:/a\nis 7-8\n"
+                "missed file:/b\nend\n"},
     {"members", "stripe:unit=64K,file:/a%2Cb?direct=0,nvme:01:00.0?ns=2,memq:64M"},
     {"members", "tier:line=64K,peer:1?size=16G,stripe:file:/a,file:/b"},
 };
