@@ -88,12 +88,11 @@ SIMT_INLINE_FN int seek_together(struct seeker *s, uint32_t warp, uint64_t begin
  */
 SIMT_INLINE_FN int seek_rest(struct seeker *s, uint32_t warp, uint32_t vertex, struct gn_scan_edges list)
 {
-	const int is_long = list.end - list.begin > GN_SCAN_CHUNK;
-	const uint64_t end = is_long ? list.begin + GN_SCAN_CHUNK : list.end;
+	const uint64_t end = gn_scan_cut(&s->graph, list);
 
 	if (seek_together(s, warp, list.begin, end))
 		return 1;
-	if (is_long && simt_lane() == 0)
+	if (end < list.end && simt_lane() == 0)
 		gn_scan_put_aside(&s->a->scan, vertex, end, list.end);
 	return 0;
 }

@@ -53,21 +53,22 @@ static const struct far_way ways[] = {{1, 512, 0, 0},   {32, 512, 1, 0},  {32, 5
 
 #define WAYS few_drawn(2, sizeof ways / sizeof *ways)
 
-/* Both algorithms, however the graph is reached. Returns the steps bottom-up of all. */
-static uint32_t check_graph(const struct gn_graph *g, uint64_t source)
+/* Both algorithms, by each of these ways to reach the graph. Returns the steps bottom-up of all. */
+static uint32_t check_ways(const struct gn_graph *g, uint64_t source, const struct far_way *way,
+                           unsigned count)
 {
 	uint32_t *want = (uint32_t *)malloc(g->vertices * sizeof *want);
 	uint32_t *depth = (uint32_t *)malloc(g->vertices * sizeof *depth);
 	uint32_t bottom_up = 0;
 
 	far_must(gn_bfs_reference(g, source, want, &far_error));
-	for (unsigned k = 0; k < 2 * WAYS; k++) {
+	for (unsigned k = 0; k < 2 * count; k++) {
 		const enum gn_bfs_algorithm algorithm = k & 1 ? GN_BFS_DIRECTION : GN_BFS_TOP_DOWN;
 		struct gn_bfs_result result;
 		struct seen seen;
 		struct far_graph f;
 
-		open_far_way(&f, g, &ways[k / 2], GN_BFS_STATE);
+		open_far_way(&f, g, &way[k / 2], GN_BFS_STATE);
 		search(&f, source, algorithm, depth, &result, &seen);
 		far_must(gn_depths_verify(depth, want, g->vertices, &far_error));
 		if (algorithm == GN_BFS_TOP_DOWN)
@@ -86,7 +87,7 @@ static uint32_t check(uint64_t source)
 	uint32_t bottom_up;
 
 	build_rows(&g);
-	bottom_up = check_graph(&g, source);
+	bottom_up = check_ways(&g, source, ways, WAYS);
 	gn_graph_fini(&g);
 	return bottom_up;
 }
@@ -135,6 +136,27 @@ static void parents_at_the_end_of_long_lists(void **state)
 	add_both(centre, hub[0], 0);
 	add_both(centre, hub[1], 0);
 	assert_true(check(source) > 0);
+}
+
+/*
+ * More lists of vertices that the search does not reach than the graph has chunks. A step bottom-up reads all
+ * of them to their ends.
+ */
+static void many_long_lists_without_a_parent(void **state)
+{
+	static const struct far_way long_chunks[] = {{1, 512, 0, 8192}, {32, 0, 0, 8192}, {32, 512, 0, 0}};
+	const uint32_t hubs = 6, others = 1060, leaves = 1500;
+	struct gn_graph g;
+
+	(void)state;
+	begin_list(hubs + others + leaves + 1, GN_WEIGHT_NONE);
+	for (uint32_t k = 0; k < hubs * others; k++)
+		add_both(k % hubs, hubs + k / hubs, 0);
+	for (uint32_t v = 0; v < leaves; v++)
+		add_both(hubs + others + v, hubs + others + leaves, 0);
+	build_rows(&g);
+	assert_true(check_ways(&g, hubs + others, long_chunks, 3) > 0);
+	gn_graph_fini(&g);
 }
 
 static void two_components_and_isolated_vertices(void **state)
@@ -332,6 +354,7 @@ int main(void)
 	    cmocka_unit_test(a_path),
 	    cmocka_unit_test(a_star),
 	    cmocka_unit_test(parents_at_the_end_of_long_lists),
+	    cmocka_unit_test(many_long_lists_without_a_parent),
 	    cmocka_unit_test(two_components_and_isolated_vertices),
 	    cmocka_unit_test(loops_and_edges_that_come_twice),
 	    cmocka_unit_test(random_graphs),
