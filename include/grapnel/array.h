@@ -198,10 +198,10 @@ SIMT_FN double gn_cursor_read_f64(struct gn_cursor *c, uint64_t index);
 
 /*
  * gn_cursor_read_every_T - read count elements: index, index + stride, index + 2 * stride and so on. T is
- * u32, u64, f32 or f64. If all of them lie in one page that is in its frame, the function starts all loads
- * and waits once; otherwise it reads one element after the other. A stretch of count * stride elements lies
- * in one page if element 0 begins a page, the stretch is a power of two not longer than a page, and index is
- * a multiple of it. Make count a constant: then the values stay in registers.
+ * u32, u64, f32 or f64. In direct mode, and if all of them lie in one page that is in its frame, the function
+ * starts all loads and waits once; otherwise it reads one element after the other. A stretch of count *
+ * stride elements lies in one page if element 0 begins a page, the stretch is a power of two not longer than
+ * a page, and index is a multiple of it. Make count a constant: then the values stay in registers.
  * @value  receives count elements; 0 for each that cannot be read
  * Returns 0, or the first failure's code as gn_array_read.
  */

@@ -299,9 +299,53 @@ static void cursors_go_anywhere(void **state)
 			assert_int_equal(gn_array_failure(&part, &t->error), 0);
 			gn_array_destroy(&part, t->machine);
 			part = make_array(t, GN_DIRECT, t->store, 80, 900, 8);
-			launch_walk(t, &part, 7, 4, 1);
+			launch_walk(t, &part, 7, 4, 0);
 			gn_array_destroy(&part, t->machine);
 		}
+}
+
+struct past_args {
+	struct gn_array array;
+	uint64_t stride;
+	uint64_t *value; /* [3] */
+	int32_t *code;
+};
+
+/* Three elements from the last but one on. */
+SIMT_FN void read_past(const struct past_args *p)
+{
+	struct gn_cursor c = gn_cursor_init(&p->array);
+
+	*p->code = gn_cursor_read_every_u64(&c, p->array.count - 2, p->stride, 3, p->value);
+	gn_cursor_end(&c);
+}
+SIMT_KERNEL(read_past, struct past_args)
+
+/* Those that are in the array are read, each other one is 0. */
+static void several_elements_of_which_some_are_past_the_end(void **state)
+{
+	static const uint64_t strides[] = {1, 2, 1ull << 32, 1ull << 62, 1ull << 63};
+	static const struct simt_grid one = {1, 1, 0};
+	struct cache_test *t = (struct cache_test *)*state;
+
+	open_words_of(t, 16, 16, PAGE, 0, GN_CLOCK);
+	for (uint32_t k = 0; k < 2 * sizeof strides / sizeof *strides; k++) {
+		uint64_t value[3] = {7, 7, 7};
+		int32_t code = 0;
+		struct past_args args = {make_array(t, k & 1 ? GN_DIRECT : GN_PAGED, t->store, 80, 900, 8),
+		                         strides[k / 2], value, &code};
+
+		assert_int_equal(simt_launch(t->machine, &read_past_kernel, one, &args, &t->error), 0);
+		assert_int_equal(simt_wait(t->machine, &t->error), 0);
+		assert_int_equal(code, -GN_ERANGE);
+		for (uint64_t n = 0; n < 3; n++) {
+			const uint64_t index = 898 + n * args.stride;
+
+			assert_int_equal(value[n], index < 900 ? word_of(index + 10) : 0);
+		}
+		assert_int_equal(gn_array_failure(&args.array, &t->error), -GN_ERANGE);
+		gn_array_destroy(&args.array, t->machine);
+	}
 }
 
 /* A cursor counts each read once. Of a page's four sectors the first two come alone, the others together. */
@@ -459,6 +503,7 @@ int main(void)
 	    CASE(a_page_may_be_held_twice),
 	    CASE(warps_of_every_width),
 	    CASE(cursors_go_anywhere),
+	    CASE(several_elements_of_which_some_are_past_the_end),
 	    CASE(a_cursor_counts_what_it_read),
 	    CASE(a_cursor_notices_that_its_page_went),
 	    CASE(a_cursor_keeps_no_frame),

@@ -189,6 +189,15 @@ SIMT_FN int gn__cursor_spans(const struct gn_cursor *c, uint64_t index, uint64_t
 	       index + (count - 1) * stride - c->first < c->count;
 }
 
+/* Are all `count` elements in the array, and do they have this size? Nothing overflows. */
+SIMT_FN int gn__cursor_within(const struct gn_array *a, uint64_t index, uint64_t stride, uint32_t count,
+                              uint32_t size)
+{
+	const uint64_t bound = a->bound[gn__size_log2(size)], steps = count > 1 ? count - 1 : 1;
+
+	return count && index < bound && stride <= (bound - 1 - index) / steps;
+}
+
 /* gn_cursor_read_every reads this many elements by one call if it cannot read all at once. */
 enum { GN__CURSOR_STEP = 16 };
 
@@ -246,6 +255,12 @@ SIMT_INLINE_FN int gn__cursor_read_every(struct gn_cursor *c, uint64_t index, ui
 			                     c->snapshot.data + (index + k * stride - c->first) * size, size);
 		if (simt_likely(gn__cursor_stays(c, all, count)))
 			return 0;
+	}
+	if (a->memory && !a->sample && gn__cursor_within(a, index, stride, count, size)) {
+		SIMT_UNROLL
+		for (uint32_t k = 0; k < count; k++)
+			gn__take_element(value + k * size, a->memory + (index + k * stride) * size, size);
+		return 0;
 	}
 	SIMT_UNROLL
 	for (uint32_t k = 0; k < count; k += GN__CURSOR_STEP) {
