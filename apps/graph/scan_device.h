@@ -84,6 +84,18 @@ SIMT_INLINE_FN uint32_t gn_scan_neighbour(struct gn_scan_reader *r, uint64_t edg
 	                : gn_scan_read(r->scan, &r->neighbours, edge, r->any);
 }
 
+/* The neighbours of `count` edges: edge, edge + stride and so on. A neighbour that cannot be read is 0. */
+SIMT_INLINE_FN void gn_scan_neighbours(struct gn_scan_reader *r, uint64_t edge, uint32_t stride,
+                                       uint32_t count, uint32_t *to)
+{
+	if (!r->plain && !(r->any && r->scan->graph.wide)) {
+		gn_cursor_read_every_u32(&r->neighbours, edge, stride, count, to);
+		return;
+	}
+	for (uint32_t k = 0; k < count; k++)
+		to[k] = gn_scan_neighbour(r, edge + k * stride);
+}
+
 SIMT_FN void gn_scan_report(const struct gn_scan *scan, uint32_t fault, uint32_t vertex)
 {
 	if (!simt_cas_relaxed_dev_u32(&scan->shared->fault, GN_SCAN_SOUND, fault))

@@ -46,6 +46,12 @@ SIMT_FN uint32_t no_value(void *job, uint32_t vertex)
 
 /* ---- pull ---- */
 
+/*
+ * So many edges of a lane are read by one call, and their shares are loaded side by side. On the cpu machine
+ * no other warp runs while a lane waits for a load.
+ */
+enum { TOGETHER = SIMT_ON_CUDA ? 1 : 8 };
+
 /* What comes along an edge to the vertex that has it in its list. */
 SIMT_INLINE_FN uint64_t share_from(struct worker *w, uint64_t edge)
 {
@@ -92,14 +98,32 @@ SIMT_INLINE_FN void pull_round(void *job, uint32_t warp, struct gn_scan_edge min
 		gn_state_add_u64(&w->a->come, w->any, key, sum);
 }
 
+/* What comes along as many edges of the caller's lane. */
+SIMT_INLINE_FN uint64_t shares_from(struct worker *w, uint64_t edge, uint32_t stride)
+{
+	uint32_t from[TOGETHER];
+	uint64_t sum = 0;
+
+	gn_scan_neighbours(&w->graph, edge, stride, TOGETHER, from);
+	SIMT_UNROLL
+	for (uint32_t k = 0; k < TOGETHER; k++)
+		sum += gn_scan_is_vertex(&w->a->scan, from[k])
+		           ? gn_state_get_u64(&w->a->share, w->any, from[k])
+		           : 0;
+	return sum;
+}
+
 SIMT_INLINE_FN void pull_part(void *job, uint32_t warp, struct gn_scan_part part)
 {
 	struct worker *w = (struct worker *)job;
 	const uint32_t width = simt_warp_width();
-	uint64_t sum = 0;
+	uint64_t edge = part.edges.begin - part.edges.begin % width + simt_lane(), sum = 0;
 
-	for (uint64_t edge = part.edges.begin - part.edges.begin % width + simt_lane(); edge < part.edges.end;
-	     edge += width)
+	while (TOGETHER > 1 && edge >= part.edges.begin && edge + (TOGETHER - 1) * width < part.edges.end) {
+		sum += shares_from(w, edge, width);
+		edge += TOGETHER * width;
+	}
+	for (; edge < part.edges.end; edge += width)
 		sum += edge >= part.edges.begin ? share_from(w, edge) : 0;
 	sum = sum_of_warp(warp, sum);
 	if (simt_lane() == 0 && sum)
