@@ -47,6 +47,29 @@ void gn_scanner_share_pages(struct gn_scanner *s, uint32_t pages_a_warp)
 		s->info.resident_threads = (uint32_t)(warps * s->info.warp_width);
 }
 
+/* Does a miss of the neighbours fetch a whole page? The cache does not hold the graph, so pages come again.
+ */
+static int fetches_pages(const struct gn_graph_arrays *g)
+{
+	return g->pages && !g->choice && !g->plain_offsets && !g->neighbours.memory &&
+	       !g->neighbours.pages.backing;
+}
+
+static uint32_t edges_of_chunk(const struct gn_graph_arrays *g, uint32_t processors)
+{
+	const uint64_t share = g->edges / processors / GN_SCAN_SHARE;
+	uint64_t edges;
+
+	if (g->starts)
+		return g->start_edges;
+	if (!fetches_pages(g))
+		return GN_SCAN_CHUNK;
+	edges = (uint64_t)GN_SCAN_PAGES << (g->neighbours.pages.page_log2 - g->neighbours.element_log2);
+	edges = edges < share ? edges : share;
+	edges = edges < GN_SCAN_MOST ? edges : GN_SCAN_MOST;
+	return edges > GN_SCAN_CHUNK ? (uint32_t)edges : GN_SCAN_CHUNK;
+}
+
 int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                            struct gn_graph_arrays *graph, const char *job, uint32_t chunk_edges,
                            struct gn_error *error)
@@ -76,8 +99,11 @@ int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct si
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error)
 {
-	return gn_scanner_init_chunks(s, scan, machine, graph, job,
-	                              graph->starts ? graph->start_edges : (uint32_t)GN_SCAN_CHUNK, error);
+	struct simt_info info;
+
+	simt_describe(machine, &info);
+	return gn_scanner_init_chunks(s, scan, machine, graph, job, edges_of_chunk(graph, info.processors),
+	                              error);
 }
 
 void gn_scanner_fini(const struct gn_scanner *s, struct gn_scan *scan)

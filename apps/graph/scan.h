@@ -22,6 +22,11 @@ extern "C" {
 
 enum {
 	GN_SCAN_CHUNK = 1024, /* edges of a vertex that a warp reads in one go, unless the job says less */
+	/* where a miss fetches a whole page: edges of so many pages, while each processor has so many chunks
+	 */
+	GN_SCAN_PAGES = 8,
+	GN_SCAN_SHARE = 64,
+	GN_SCAN_MOST = 65536, /* edges */
 	GN_SCAN_SOUND = 0,
 	GN_SCAN_BAD_OFFSETS = 1, /* offsets of a vertex decrease or reach past the edges */
 	GN_SCAN_BAD_NEIGHBOUR = 2,
@@ -140,8 +145,10 @@ struct gn_scanner {
 /*
  * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
  * @graph  borrowed until gn_scanner_fini, as is job
- * Memory on the machine: 16 bytes for each GN_SCAN_CHUNK edges, in a balanced graph for each chunk. Returns
- * 0; -GN_ENOMEM with a message; what the cache of the graph's state failed with.
+ * A chunk has GN_SCAN_CHUNK edges; in a balanced graph as many as the graph's; else, if a miss fetches a
+ * whole page, those of several pages: the launch over what was put aside fetches the page again where a list
+ * was cut, and the one where it ends. Memory on the machine: 16 bytes for each chunk. Returns 0; -GN_ENOMEM
+ * with a message; what the cache of the graph's state failed with.
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
