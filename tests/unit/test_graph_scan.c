@@ -200,9 +200,56 @@ static void far_state_and_chunks_of_edges(void **state)
 	check(8, 16, 1, 512);
 }
 
+/* ---- where a long list is cut ---- */
+
+/* Edges of a chunk of a graph that is said to have so many. @pages  0: the cache holds the graph */
+static uint32_t chunk_of(const char *kind, uint32_t page_bytes, uint64_t pages, uint64_t edges)
+{
+	struct gn_scanner s;
+	struct gn_scan scan;
+	struct far_graph f;
+	struct gn_graph g;
+	uint32_t chunk;
+
+	build_graph(&g);
+	far_kind = kind;
+	open_far(&f, &g, 1, page_bytes);
+	far_kind = "host";
+	f.arrays.pages = pages;
+	f.arrays.edges = edges;
+	far_must(gn_scanner_init(&s, &scan, f.machine, &f.arrays, "cut", &far_error));
+	chunk = scan.chunk_edges;
+	assert_true(scan.chunk_capacity >= edges / chunk);
+	gn_scanner_fini(&s, &scan);
+	close_far(&f);
+	gn_graph_fini(&g);
+	return chunk;
+}
+
+/*
+ * After the edges of eight pages where a miss fetches a whole page and pages come again, as long as each of
+ * two processors has 64 chunks.
+ */
+static void a_list_is_cut_behind_whole_pages(void **state)
+{
+	const uint64_t many = 1 << 24;
+
+	(void)state;
+	assert_int_equal(chunk_of("memq", 4096, 16, many), 8 * 1024);
+	assert_int_equal(chunk_of("memq", 16384, 16, many), 8 * 4096);
+	assert_int_equal(chunk_of("memq", 65536, 16, many), 65536);
+	assert_int_equal(chunk_of("memq", 16384, 16, many / 16), many / 16 / 128);
+	assert_int_equal(chunk_of("memq", 16384, 16, 10000), GN_SCAN_CHUNK);
+	assert_int_equal(chunk_of("memq", 512, 16, many), GN_SCAN_CHUNK);
+	assert_int_equal(chunk_of("memq", 16384, 0, many), GN_SCAN_CHUNK);
+	assert_int_equal(chunk_of("host", 0, 16, many), GN_SCAN_CHUNK);
+	assert_int_equal(chunk_of("host", 16384, 16, many), GN_SCAN_CHUNK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_list_is_cut_behind_whole_pages),
 	    cmocka_unit_test(few_lists_are_each_read_once),
 	    cmocka_unit_test(what_fits_is_not_fetched),
 	    cmocka_unit_test(far_state_and_chunks_of_edges),
