@@ -113,7 +113,7 @@ static void balance(struct bench *b)
 	                            GN_BALANCE_CHUNK / b->file.id_bytes, &error),
 	           error.text);
 	bench_must(gn_graph_file_offsets(&b->file, gn_balance_take, &balance, &error), error.text);
-	if (gn_balance_fits(&balance) && gn_balance_is_skewed(&balance))
+	if (gn_balance_suits(&balance, GN_LAYOUT_AUTO))
 		bench_must(gn_balance_place(&balance, b->machine, &b->graph, &error), error.text);
 	gn_balance_fini(&balance);
 }

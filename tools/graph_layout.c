@@ -58,11 +58,6 @@ const struct argp_child graph_layout_child[] = {{&argp}, {0}};
 
 /* ---- the list of start vertices ---- */
 
-static int is_wanted(const struct gn_balance *b, enum gn_layout asked)
-{
-	return gn_balance_fits(b) && (asked == GN_LAYOUT_BALANCED || gn_balance_is_skewed(b));
-}
-
 int graph_layout_open(struct graph_layout *l, struct simt_machine *machine, const struct graph_input *in,
                       const struct graph_options *o, struct gn_graph_arrays *graph, struct gn_error *e)
 {
@@ -79,7 +74,7 @@ int graph_layout_open(struct graph_layout *l, struct simt_machine *machine, cons
 	l->longest = b.longest;
 	l->widest = b.widest;
 	l->fits = gn_balance_fits(&b);
-	if (!rc && is_wanted(&b, o->layout.asked)) {
+	if (!rc && gn_balance_suits(&b, o->layout.asked)) {
 		rc = gn_balance_place(&b, machine, graph, e);
 		l->no_room = rc == -GN_ENOMEM && o->layout.asked == GN_LAYOUT_AUTO;
 		l->chunks = rc ? 0 : b.chunks;

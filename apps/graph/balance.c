@@ -82,6 +82,12 @@ int gn_balance_is_skewed(const struct gn_balance *b)
 	return b->longest / b->chunk_edges >= GN_BALANCE_SKEWED;
 }
 
+int gn_balance_suits(const struct gn_balance *b, enum gn_layout asked)
+{
+	return asked != GN_LAYOUT_CSR && gn_balance_fits(b) &&
+	       (asked == GN_LAYOUT_BALANCED || gn_balance_is_skewed(b));
+}
+
 int gn_balance_place(const struct gn_balance *b, struct simt_machine *machine, struct gn_graph_arrays *graph,
                      struct gn_error *e)
 {

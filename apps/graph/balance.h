@@ -73,6 +73,9 @@ int gn_balance_fits(const struct gn_balance *b);
 /* gn_balance_is_skewed - whether one list is as long as GN_BALANCE_SKEWED chunks, or longer. */
 int gn_balance_is_skewed(const struct gn_balance *b);
 
+/* gn_balance_suits - whether a layout that was asked for hands this graph out by chunks. */
+int gn_balance_suits(const struct gn_balance *b, enum gn_layout asked);
+
 /*
  * gn_balance_place - copy the list to the machine and let the graph's launches use it.
  * @graph  gn_balance_remove before its machine is closed
