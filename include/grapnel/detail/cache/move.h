@@ -95,7 +95,7 @@ SIMT_FN struct gn__move gn__move_none(int to_store)
 	struct gn__move m;
 
 	memset(&m, 0, sizeof m);
-	m.to_store = to_store;
+	m.to_store = (uint32_t)to_store;
 	return m;
 }
 
