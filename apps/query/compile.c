@@ -58,20 +58,41 @@ static int compile_column(struct gn_compiler *c, const struct gn_node *n)
 	                 : emit_plain(c, n, GN_OP_LOAD, (uint32_t)place, 1);
 }
 
-/* A node as an exact number of so many decimal places, at least its own. */
+/* A node as an exact number. A constant gets so many decimal places, at least its own; others keep theirs. */
 static int compile_exact(struct gn_compiler *c, uint16_t k, uint32_t scale)
 {
 	const struct gn_node *n = &c->expression->node[k];
 	union gn_value value = {gn_power_of_ten(scale - n->scale)};
-	int rc;
 
-	if (n->kind == GN_NODE_NUMBER) {
-		if (__builtin_mul_overflow(value.exact, n->value.exact, &value.exact))
-			return too_large(c, n, "the number has too many digits beside the other side's");
-		return emit(c, n, GN_OP_CONSTANT, 0, value, 1);
-	}
-	rc = compile(c, k);
-	return rc || scale == n->scale ? rc : emit(c, n, GN_OP_SCALE, 0, value, 0);
+	if (n->kind != GN_NODE_NUMBER)
+		return compile(c, k);
+	if (__builtin_mul_overflow(value.exact, n->value.exact, &value.exact))
+		return too_large(c, n, "the number has too many digits beside the other side's");
+	return emit(c, n, GN_OP_CONSTANT, 0, value, 1);
+}
+
+/* @below  where the node's value lies: so many values below the top */
+static int bring_to_scale(struct gn_compiler *c, uint16_t k, uint32_t below, uint32_t scale)
+{
+	const struct gn_node *n = &c->expression->node[k];
+	const union gn_value value = {gn_power_of_ten(scale - n->scale)};
+
+	if (n->kind == GN_NODE_NUMBER || n->scale == scale)
+		return 0;
+	return emit(c, n, GN_OP_SCALE, below, value, 0);
+}
+
+/* Both sides. They are scaled when both are there, because beside a missing value nothing is too large. */
+static int compile_both_exact(struct gn_compiler *c, const struct gn_node *n, uint32_t left_scale,
+                              uint32_t right_scale)
+{
+	int rc = compile_exact(c, n->left, left_scale);
+
+	if (!rc)
+		rc = compile_exact(c, n->right, right_scale);
+	if (!rc)
+		rc = bring_to_scale(c, n->left, 1, left_scale);
+	return rc ? rc : bring_to_scale(c, n->right, 0, right_scale);
 }
 
 static int compile_real(struct gn_compiler *c, uint16_t k)
@@ -96,10 +117,10 @@ static int is_exact(const struct gn_compiler *c, const struct gn_node *n)
 static int compile_both(struct gn_compiler *c, const struct gn_node *n, int exact, uint32_t left_scale,
                         uint32_t right_scale, enum gn_operation operation)
 {
-	int rc = exact ? compile_exact(c, n->left, left_scale) : compile_real(c, n->left);
+	int rc = exact ? compile_both_exact(c, n, left_scale, right_scale) : compile_real(c, n->left);
 
-	if (!rc)
-		rc = exact ? compile_exact(c, n->right, right_scale) : compile_real(c, n->right);
+	if (!rc && !exact)
+		rc = compile_real(c, n->right);
 	return rc ? rc : emit_plain(c, n, operation, n->relation, -1);
 }
 

@@ -207,6 +207,20 @@ SIMT_FN void binary(struct worker *w, struct stack *s, const struct gn_instructi
 	push(s, c, missing);
 }
 
+/* Bring one of the two values of the operation that follows to the decimal places of the other. */
+SIMT_FN void scale(struct worker *w, struct stack *s, const struct gn_instruction *i)
+{
+	const uint32_t k = s->depth - 1;
+	int64_t *value = &s->value[k - i->argument].exact;
+	int overflow = 0;
+
+	if (is_missing(s, k) || is_missing(s, k - 1))
+		return;
+	*value = multiply(*value, i->value.exact, &overflow);
+	if (overflow)
+		report(w, GN_QUERY_OVERFLOW);
+}
+
 /* An operation that changes the top. */
 SIMT_FN void unary(struct worker *w, struct stack *s, const struct gn_instruction *i)
 {
@@ -221,7 +235,6 @@ SIMT_FN void unary(struct worker *w, struct stack *s, const struct gn_instructio
 	if (is_missing(s, k))
 		return;
 	switch (i->operation) {
-	case GN_OP_SCALE: top->exact = multiply(top->exact, i->value.exact, &overflow); break;
 	case GN_OP_REAL: top->real = (double)top->exact / i->value.real; break;
 	case GN_OP_NEGATE: top->exact = subtract(0, top->exact, &overflow); break;
 	case GN_OP_REAL_NEGATE: top->real = -top->real; break;
@@ -249,7 +262,7 @@ SIMT_FN uint32_t step(struct worker *w, struct stack *s, uint32_t at)
 	case GN_OP_SKIP_TRUE: return is_truth(s, s->depth - 1, 1) ? i->argument : at + 1;
 	case GN_OP_AND: join(s, 0); break;
 	case GN_OP_OR: join(s, 1); break;
-	case GN_OP_SCALE:
+	case GN_OP_SCALE: scale(w, s, i); break;
 	case GN_OP_REAL:
 	case GN_OP_NEGATE:
 	case GN_OP_REAL_NEGATE:

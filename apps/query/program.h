@@ -23,8 +23,8 @@ enum { GN_LESS = 1, GN_EQUAL = 2, GN_GREATER = 4 };
 enum gn_operation {
 	GN_OP_LOAD,     /* push column `argument` of this row */
 	GN_OP_CONSTANT, /* push value */
-	GN_OP_SCALE,    /* exact: times value */
-	GN_OP_REAL,     /* exact to double: divided by value, a power of ten */
+	GN_OP_SCALE, /* exact: the one `argument` below the top times value, if the two topmost are there */
+	GN_OP_REAL,  /* exact to double: divided by value, a power of ten */
 	GN_OP_NEGATE,
 	GN_OP_ADD,
 	GN_OP_SUBTRACT,
