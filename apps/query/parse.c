@@ -224,12 +224,25 @@ static void unknown_column(struct parser *p, const char *name, size_t length)
 		    p->x->what, position(p), p->start, (int)(length < 60 ? length : 60), name, list);
 }
 
+/* The name between double quotes, where a doubled quote is one. Returns its length; no name is longer. */
+static size_t unquote(const struct parser *p, char name[GN_COLUMN_MOST_NAME + 1])
+{
+	size_t length = 0;
+
+	for (const char *at = p->at + 1; at < p->end - 1 && length <= GN_COLUMN_MOST_NAME; at++) {
+		name[length++] = *at;
+		at += *at == '"';
+	}
+	return length;
+}
+
 static uint16_t parse_column(struct parser *p)
 {
 	const uint16_t k = add_node(p, GN_NODE_COLUMN, position(p));
 	const int quoted = *p->at == '"';
-	const char *name = p->at + quoted;
-	const size_t length = (size_t)(p->end - p->at) - (quoted ? 2 : 0);
+	char unquoted[GN_COLUMN_MOST_NAME + 1];
+	const size_t length = quoted ? unquote(p, unquoted) : (size_t)(p->end - p->at);
+	const char *name = quoted ? unquoted : p->at;
 	const int found = p->rc ? -1 : gn_table_find(p->table, name, length);
 	struct gn_node *n = node(p, k);
 
@@ -254,18 +267,34 @@ static int is_reserved(const struct parser *p)
 	return is(p, "and") || is(p, "or") || is(p, "not") || is(p, "is") || is(p, "null");
 }
 
-static uint16_t parse_primary(struct parser *p)
+/* A parenthesis, a not or a sign. Nothing nests deeper, so that the parser's own stack is bounded. */
+static int enter(struct parser *p)
+{
+	if (++p->depth > GN_EXPRESSION_DEPTH)
+		fail(p, "the expression nests too deeply; it may do so 64 times");
+	return !p->rc;
+}
+
+static uint16_t parse_parenthesis(struct parser *p)
 {
 	uint16_t k;
 
+	if (!enter(p))
+		return 0;
+	next(p);
+	k = parse_or(p);
+	if (!take(p, ")"))
+		fail(p, "a closing parenthesis is missing");
+	p->depth--;
+	return k;
+}
+
+static uint16_t parse_primary(struct parser *p)
+{
 	if (p->rc)
 		return 0;
-	if (take(p, "(")) {
-		k = parse_or(p);
-		if (!take(p, ")"))
-			fail(p, "a closing parenthesis is missing");
-		return k;
-	}
+	if (is(p, "("))
+		return parse_parenthesis(p);
 	if (is_number(p->at))
 		return parse_number(p);
 	if (*p->at == '\'')
@@ -279,13 +308,7 @@ static uint16_t parse_primary(struct parser *p)
 
 /* ---- operators ---- */
 
-/* Nothing nests deeper than this, so that the parser's own stack is bounded. */
-static int enter(struct parser *p)
-{
-	if (++p->depth > GN_EXPRESSION_DEPTH)
-		fail(p, "the expression nests too deeply; it may do so 64 times");
-	return !p->rc;
-}
+static uint16_t parse_unary(struct parser *p);
 
 /* A negative constant is a constant, which zone maps are held against. */
 static void negate(struct gn_node *n)
@@ -296,29 +319,31 @@ static void negate(struct gn_node *n)
 		n->value.exact = -n->value.exact; /* it was read without a sign */
 }
 
-static uint16_t parse_unary(struct parser *p)
+static uint16_t parse_negative(struct parser *p)
 {
 	const uint32_t at = position(p);
-	uint16_t inner, k = 0;
+	uint16_t inner, k;
 
 	if (!enter(p))
 		return 0;
-	if (!take(p, "-")) {
-		k = parse_primary(p);
+	next(p);
+	inner = k = parse_unary(p);
+	if (node(p, inner)->kind == GN_NODE_NUMBER) {
+		negate(node(p, inner));
 	} else {
-		inner = k = parse_unary(p);
-		if (node(p, inner)->kind == GN_NODE_NUMBER) {
-			negate(node(p, inner));
-		} else {
-			k = add_node(p, GN_NODE_NEGATE, at);
-			node(p, k)->left = inner;
-			node(p, k)->type = node(p, inner)->type;
-			node(p, k)->scale = node(p, inner)->scale;
-			want_numbers(p, inner, node(p, k));
-		}
+		k = add_node(p, GN_NODE_NEGATE, at);
+		node(p, k)->left = inner;
+		node(p, k)->type = node(p, inner)->type;
+		node(p, k)->scale = node(p, inner)->scale;
+		want_numbers(p, inner, node(p, k));
 	}
 	p->depth--;
 	return k;
+}
+
+static uint16_t parse_unary(struct parser *p)
+{
+	return is(p, "-") ? parse_negative(p) : parse_primary(p);
 }
 
 /* The type of left and right together. */
@@ -486,18 +511,17 @@ static uint16_t parse_comparison(struct parser *p)
 static uint16_t parse_not(struct parser *p)
 {
 	const uint32_t at = position(p);
-	uint16_t inner, k = 0;
+	uint16_t inner, k;
 
+	if (!is(p, "not"))
+		return parse_comparison(p);
 	if (!enter(p))
 		return 0;
-	if (!take(p, "not")) {
-		k = parse_comparison(p);
-	} else {
-		inner = parse_not(p);
-		want_truth(p, inner, at);
-		k = join(p, GN_NODE_NOT, at, inner, inner);
-		node(p, k)->type = GN_TYPE_TRUTH;
-	}
+	next(p);
+	inner = parse_not(p);
+	want_truth(p, inner, at);
+	k = join(p, GN_NODE_NOT, at, inner, inner);
+	node(p, k)->type = GN_TYPE_TRUTH;
 	p->depth--;
 	return k;
 }

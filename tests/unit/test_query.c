@@ -35,7 +35,7 @@ static void expect_matching(const struct gn_table_file *f, const char *where, un
 		if (is_left_out(&ways[k]))
 			continue;
 		must(gn_query_begin(&q, f, where, &error));
-		must(gn_query_aggregate(&q, GN_WANT_SUM, "i", &error));
+		must(gn_query_aggregate(&q, GN_WANT_SUM, f->columns[0].name, &error));
 		must(gn_query_ready(&q, &error));
 		must(run(&q, &ways[k], &result));
 		must(gn_query_reference(&q, &want, NULL, &error));
@@ -94,10 +94,11 @@ static void expect_refused(const struct gn_table_file *f, const char *text, cons
 
 static void mistakes_are_named_with_their_place(void **state)
 {
-	char deep[400];
+	char deep[400], parentheses[GN_EXPRESSION_DEPTH + 1];
 	struct gn_table_file f;
 
 	(void)state;
+	memset(parentheses, '(', sizeof parentheses);
 	make_small(&f);
 	expect_refused(&f, "", "ends where");
 	expect_refused(&f, "m >", "position 4");
@@ -130,6 +131,10 @@ static void mistakes_are_named_with_their_place(void **state)
 	memset(deep, '-', sizeof deep);
 	deep[sizeof deep - 1] = '\0';
 	expect_refused(&f, deep, "nests too deeply");
+	snprintf(deep, sizeof deep, "%.*sm>0", GN_EXPRESSION_DEPTH + 1, parentheses);
+	expect_refused(&f, deep, "it may do so 64 times");
+	snprintf(deep, sizeof deep, "%.*sm>0", GN_EXPRESSION_DEPTH, parentheses);
+	expect_refused(&f, deep, "closing parenthesis");
 	gn_table_close(&f);
 }
 
@@ -229,6 +234,39 @@ static void overflow_of_a_value_is_an_error(void **state)
 	gn_table_close(&f);
 }
 
+/* Rows of two columns: missing and 390, 1 and missing, 0.5 and 2. As 18 places, 390 and 2 need more than 64
+ * bits. */
+static void make_apart(struct gn_table_file *f)
+{
+	static const struct gn_column columns[] = {{"a", GN_COLUMN_DECIMAL, 18},
+	                                           {"the \"b\"", GN_COLUMN_DECIMAL, 0}};
+	const struct gn_cell rows[3][2] = {{{1, {0}}, {0, {390}}},
+	                                   {{0, {1000000000000000000}}, {1, {0}}},
+	                                   {{0, {500000000000000000}}, {0, {2}}}};
+	struct gn_table_writer *w;
+
+	must(gn_table_writer_begin(&w, path, columns, 2, 3, &error));
+	for (int k = 0; k < 3; k++)
+		must(gn_table_writer_row(w, rows[k], &error));
+	must(gn_table_writer_end(w, &error));
+	must(gn_table_open(f, path, &error));
+}
+
+/* Beside a missing value no value is brought to more places, where it would be too large. */
+static void what_is_beside_a_missing_value_is_never_too_large(void **state)
+{
+	struct gn_table_file f;
+
+	(void)state;
+	make_apart(&f);
+	expect_matching(&f, "a <> \"the \"\"b\"\"\"", 1);
+	expect_matching(&f, "\"the \"\"b\"\"\" > a", 1);
+	expect_matching(&f, "a + \"the \"\"b\"\"\" is null", 2);
+	expect_matching(&f, "\"the \"\"b\"\"\" - a = 1.5", 1);
+	expect_refused(&f, "\"the \"b\" > 0", "there are a, the \"b\"");
+	gn_table_close(&f);
+}
+
 static void an_empty_table_has_no_rows(void **state)
 {
 	struct gn_table_file f;
@@ -296,6 +334,7 @@ int main(void)
 	    cmocka_unit_test(long_programs_are_refused),
 	    cmocka_unit_test(exact_sums_do_not_wrap),
 	    cmocka_unit_test(overflow_of_a_value_is_an_error),
+	    cmocka_unit_test(what_is_beside_a_missing_value_is_never_too_large),
 	    cmocka_unit_test(an_empty_table_has_no_rows),
 	    cmocka_unit_test(only_needed_sectors_are_counted),
 	    cmocka_unit_test(verify_names_what_differs),
