@@ -17,7 +17,7 @@ struct request {
 	const char *out;
 	struct simt_options machine; /* its name is NULL: OpenMP's threads */
 	uint64_t memory;             /* of the machine, to be used */
-	bool scaled;
+	bool scaled, has_degree;
 	uint64_t rows; /* of a table */
 	bool is_table;
 	unsigned ids; /* 0: it was not given */
@@ -47,11 +47,11 @@ static error_t finish_table(struct argp_state *state, const struct request *g)
 {
 	if (!g->rows)
 		argp_error(state, "the size of the table is not given; give --rows N");
-	if (g->scaled || g->options.undirected || g->options.keep || g->machine.name || g->memory || g->ids)
-		argp_error(
-		    state,
-		    "--scale, --undirected, --keep, --ids, --machine and --memory are for graphs; leave "
-		    "them out");
+	if (g->scaled || g->has_degree || g->options.undirected || g->options.keep || g->machine.name ||
+	    g->memory || g->ids)
+		argp_error(state, "--scale, --degree, --undirected, --keep, --ids, --machine and --memory "
+		                  "are for graphs; leave "
+		                  "them out");
 	if (!tool_is_table(g->out))
 		argp_error(state, "%s: a table is written as a .gnt file; give a name that ends in .gnt",
 		           g->out);
@@ -90,7 +90,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		g->options.scale = (unsigned)tool_number(state, "--scale", arg, 0, GN_GENERATOR_MAX_SCALE);
 		g->scaled = true;
 		return 0;
-	case 'd': g->options.degree = tool_number(state, "--degree", arg, 0, UINT64_C(1) << 32); return 0;
+	case 'd':
+		g->options.degree = tool_number(state, "--degree", arg, 0, UINT64_C(1) << 32);
+		g->has_degree = true;
+		return 0;
 	case 's': g->options.seed = tool_number(state, "--seed", arg, 0, UINT64_MAX); return 0;
 	case OPT_ROWS: g->rows = tool_number(state, "--rows", arg, 1, UINT64_C(1) << 32); return 0;
 	case OPT_IDS: g->ids = tool_ids(state, arg); return 0;

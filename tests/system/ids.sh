@@ -68,6 +68,7 @@ refuses 2 'ids 48: give 32 or 64' convert narrow.gng out.gng --ids 48
 refuses 2 'out.bcsr cannot have such ids' convert narrow.gng out.bcsr --ids 64
 refuses 2 'out.bel cannot have such ids' convert narrow.gng out.bel --ids 32
 refuses 2 'are for graphs' gen taxis --rows 10 out.gnt --ids 64
+refuses 2 'are for graphs' gen taxis --rows 10 out.gnt --degree 4
 for left in out.*; do
   [ ! -e "$left" ] || { echo "$left is there"; exit 1; }
 done
