@@ -234,6 +234,18 @@ static void print_results(const json_t *results, const char *margin)
 	}
 }
 
+/* A name as JSON has it, but with one backslash before a foreign byte: \xHH. @name  NULL: no memory */
+static void print_name(const char *name)
+{
+	printf("  ");
+	for (; name && *name; name++) {
+		if (name[0] == '\\' && name[1] == '\\')
+			name++;
+		putchar(*name);
+	}
+	fputs(name ? "" : "?", stdout);
+}
+
 static void print_groups(const json_t *groups)
 {
 	size_t k;
@@ -241,9 +253,11 @@ static void print_groups(const json_t *groups)
 
 	json_array_foreach((json_t *)(uintptr_t)groups, k, group)
 	{
-		char *name = json_dumps(json_object_get(group, "value"), JSON_ENCODE_ANY);
+		const json_t *value = json_object_get(group, "value");
+		char *name = json_dumps(value, JSON_ENCODE_ANY);
 
-		printf("  %s: %lld rows\n", name ? name : "?",
+		print_name(name);
+		printf(": %lld rows\n",
 		       (long long)json_integer_value(json_object_get(group, "rows_matched")));
 		print_results(json_object_get(group, "results"), "    ");
 		free(name);
