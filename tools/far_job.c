@@ -59,6 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_JSON: o->json = arg; return 0;
 	case ARGP_KEY_END:
+		tool_own_file(state, "--json", o->json, o->out);
 		if (o->far.baseline)
 			o->mode = GN_DIRECT;
 		if (o->mode == GN_DIRECT && in_file(o))
@@ -120,7 +121,11 @@ static int open_temporary(struct far_job *j, uint64_t bytes, struct gn_error *e)
 		return gn_error_set(e, -GN_EACCES,
 		                    "%s: %s; set TMPDIR to a folder with enough space for the data", path,
 		                    strerror(errno));
-	rc = ftruncate(fd, (off_t)bytes) ? gn_error_set(e, -GN_ENOSPC, "%s: %s", path, strerror(errno)) : 0;
+	rc = ftruncate(fd, (off_t)bytes)
+	         ? gn_error_set(e, -GN_ENOSPC,
+	                        "%s: %llu bytes: %s; set TMPDIR to a folder that takes such a file", path,
+	                        (unsigned long long)bytes, strerror(errno))
+	         : 0;
 	close(fd);
 	if (!rc)
 		rc = open_path(j, "file", path, "", e);

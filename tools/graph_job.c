@@ -36,6 +36,16 @@ const char *graph_mode_name(enum graph_mode mode)
 	return mode == GRAPH_PAGED ? "paged" : mode == GRAPH_DIRECT ? "direct" : "auto";
 }
 
+static void refuse_same_files(const struct graph_options *o, const struct argp_state *state)
+{
+	tool_own_file(state, "--json", o->json, o->graph);
+	tool_own_file(state, "--json", o->json, o->out);
+	tool_own_file(state, "--json", o->json, o->svg);
+	tool_own_file(state, "--out", o->out, o->graph);
+	tool_own_file(state, "--out", o->out, o->svg);
+	tool_own_file(state, "--svg", o->svg, o->graph);
+}
+
 /* Options that need each other, or rule each other out. */
 static void check_together(struct graph_options *o, const struct argp_state *state)
 {
@@ -59,6 +69,7 @@ static void check_together(struct graph_options *o, const struct argp_state *sta
 	if (o->svg && o->mode != GRAPH_PAGED)
 		argp_error(state,
 		           "--svg is for --mode paged: it draws the traffic of the cache; leave --svg out");
+	refuse_same_files(o, state);
 }
 
 static void set_defaults(struct graph_options *o)

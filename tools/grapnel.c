@@ -3,6 +3,7 @@
  * The grapnel command: finds the subcommand and hands it the rest of the line.
  */
 #include <grapnel/version.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,7 @@ static int run(const struct tool *t, int argc, char **argv)
 	argv[0] = name;
 	argp_err_exit_status = TOOL_USAGE;
 	argp_program_version = "grapnel " GRAPNEL_VERSION;
+	signal(SIGXFSZ, SIG_IGN); /* a file over the limit is then an error of the write, which is reported */
 	return flushed(t->name, t->run(argc, argv));
 }
 

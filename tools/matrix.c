@@ -43,6 +43,8 @@ static void check_together(struct request *q, const struct argp_state *state)
 	if (q->rows > (1ull << 60) / sizeof(float) / q->columns)
 		argp_error(state, "--rows %llu --columns %llu: a matrix has at most 2^58 elements",
 		           (unsigned long long)q->rows, (unsigned long long)q->columns);
+	tool_own_file(state, "--json", q->far.json, q->file);
+	tool_own_file(state, "--out", q->far.out, q->file);
 	if (!q->passes && q->kind != ATAX)
 		q->passes = 1;
 }

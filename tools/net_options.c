@@ -135,6 +135,9 @@ static void check_options(const struct tool_net *n, const struct argp_state *sta
 	}
 	if (c->argument && !n->path)
 		argp_error(state, "no %s given; see --help", c->argument);
+	tool_own_file(state, "--json", n->json, n->path);
+	tool_own_file(state, "--json", n->json, n->out);
+	tool_own_file(state, "--out", n->out, n->path);
 }
 
 static void read_argument(struct tool_net *n, char *text, const struct argp_state *state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,42 @@ void tool_argument(const struct argp_state *state, const char **to, const char *
 	if (*to)
 		argp_error(state, "%s: too many arguments; give one %s", text, what);
 	*to = text;
+}
+
+/* The path without links; a file that is not there yet is in its folder. NULL: no such folder, or no memory.
+ */
+static char *whole_path(const char *path)
+{
+	char *whole = realpath(path, NULL), *copy = whole ? NULL : strdup(path), *folder;
+	const char *slash = strrchr(path, '/');
+
+	if (whole || !copy)
+		return whole;
+	folder = realpath(dirname(copy), NULL);
+	if (folder && asprintf(&whole, "%s/%s", folder, slash ? slash + 1 : path) < 0)
+		whole = NULL;
+	free(folder);
+	free(copy);
+	return whole;
+}
+
+void tool_own_file(const struct argp_state *state, const char *option, const char *path, const char *other)
+{
+	char *a, *b;
+	struct stat st;
+	bool same;
+
+	if (!path || !other || tool_to_stdout(path) || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+		return;
+	a = whole_path(path);
+	b = whole_path(other);
+	same = a && b && !strcmp(a, b);
+	free(a);
+	free(b);
+	if (same)
+		argp_error(state,
+		           "%s %s: this would replace %s, another file of this command; give another name",
+		           option, path, other);
 }
 
 const char *const tool_tables[] = {"auto", "direct", "sets", NULL};

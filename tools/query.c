@@ -80,6 +80,7 @@ static void check_together(struct query_options *o, const struct argp_state *sta
 {
 	if (!o->table)
 		argp_error(state, "no table given; give TABLE.gnt, see --help");
+	tool_own_file(state, "--json", o->far.json, o->table);
 	tool_far_refuse_tiles(&o->far.far, state);
 }
 

@@ -71,6 +71,7 @@ static void check_together(struct request *q, const struct argp_state *state)
 		argp_error(state, "no keys; give --data FILE, or --count");
 	if (q->data && (q->count || q->has_keys))
 		argp_error(state, "--data %s: --count and --keys are for generated keys", q->data);
+	tool_own_file(state, "--json", q->far.json, q->data);
 	tool_far_refuse_tiles(&q->far.far, state);
 	q->key_bytes = gn_sort_key_bytes(q->type);
 	q->bytes = q->count * q->key_bytes;

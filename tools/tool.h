@@ -111,6 +111,12 @@ unsigned tool_word(const struct argp_state *state, const char *option, const cha
 /* tool_argument - the one argument that a subcommand takes. A second one is a usage error; what names it. */
 void tool_argument(const struct argp_state *state, const char **to, const char *what, const char *text);
 
+/*
+ * tool_own_file - insist that a file to be written is not another file of the same command line, which it
+ * would replace. Either may be NULL, and may be no file, as "-".
+ */
+void tool_own_file(const struct argp_state *state, const char *option, const char *path, const char *other);
+
 /* The words of options that several subcommands have, in the order of the library's enums. */
 extern const char *const tool_tables[];   /* enum gn_cache_table */
 extern const char *const tool_policies[]; /* enum gn_cache_policy */

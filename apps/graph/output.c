@@ -17,6 +17,10 @@ static int output_failed(const struct gn_output *o, const char *doing, int error
 
 	if (error == ENOSPC || error == EDQUOT)
 		remedy = "free some space or write to another place; nothing was overwritten";
+	else if (error == EFBIG)
+		remedy =
+		    "the file would be over the limit of this process (ulimit -f) or of its file system; "
+		    "raise it or write to another place; nothing was overwritten";
 	else if (error == EIO)
 		remedy = "check the disk; nothing was overwritten";
 	return gn_error_set(e, gn__code_of_errno(error), "%s: %s failed (%s); %s", o->path, doing,
@@ -33,12 +37,13 @@ static void output_free(struct gn_output *o)
 	o->fd = -1;
 }
 
-/* A link must stay a link: write beside what it points at, not beside the link. */
+/* A link must stay a link: write beside what it points at, not beside the link. A pipe has no path. */
 static char *resolve(const char *path)
 {
 	struct stat st;
+	const int is_link = !lstat(path, &st) && S_ISLNK(st.st_mode);
 
-	if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+	if (is_link && (stat(path, &st) || !S_ISFIFO(st.st_mode)))
 		return realpath(path, NULL);
 	return strdup(path);
 }
