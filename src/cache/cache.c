@@ -342,10 +342,21 @@ static uint32_t most_moved(const struct gn_cache_view *v)
 	                                : (uint32_t)most;
 }
 
+/* Has a store memory from which a read that misses can load its element (gn_array_create: pages.backing)? */
+static int some_go_around(const struct gn_cache_view *v)
+{
+	int some = 0;
+
+	for (uint32_t k = 0; k < v->segments; k++)
+		some |= v->segment[k].store.kind == GN_STORE_MEMORY;
+	return some && v->sector_log2 < v->page_log2 && v->sector_log2 <= 12;
+}
+
 /*
  * Choose the frames of the groups of pages that lead, and of a window: a sixteenth, or eight times as many as
  * there are pages in motion at once, because a page is read for longer than it is moved; but at most a
- * quarter. If that is less than twice the pages in motion, or frames are few, no group leads.
+ * quarter. If that is less than twice the pages in motion, or frames are few, or all pages have a frame, no
+ * group leads.
  */
 static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine)
 {
@@ -355,9 +366,11 @@ static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine
 	const uint32_t window = 8 * moving < sixteenth ? sixteenth : 8 * moving;
 	const uint32_t most_laps = v->frames ? 0x80000000u / v->frames : 1;
 
-	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving)
+	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving ||
+	    v->pages <= v->frames)
 		return;
 	v->leaders = v->frames / GN__CACHE_GROUPS;
+	v->hands = some_go_around(v) ? GN_CACHE_HANDS : GN_LEAD_AROUND;
 	v->moved_most = most_moved(v);
 	v->window = window < quarter ? window : quarter;
 	/* a hand is a counter of 32 bits, which must come over all windows */

@@ -218,7 +218,10 @@ static void reset_cache(struct trial *t)
 	c->stream = t->reads_ahead ? t->stream : NULL;
 	c->lot = t->lot;
 	c->leaders = t->leaders;
+	c->hands = GN_CACHE_HANDS;
 	c->window = 1;
+	c->laps = 2;
+	c->moved_most = 32;
 	c->low_water = t->low_water;
 	c->wait_ns = t->patience_ns;
 	c->begun = t->way == BY_BLOCKS ? t->begun : NULL;

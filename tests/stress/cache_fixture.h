@@ -151,6 +151,9 @@ static inline int fixture_lead(struct stress *s, struct fixture *b, const struct
 	if (simt_move(s->machine, &view, device, sizeof view, &error))
 		return stress_wrong("%s", error.text);
 	view.leaders = view.window = shape->frames / 8;
+	view.hands = draw_mix(s->seed + 1) % 2 ? GN_CACHE_HANDS : GN_LEAD_AROUND;
+	view.laps = 2;
+	view.moved_most = 4 * shape->page_bytes / 32;
 	return simt_move(s->machine, device, &view, sizeof view, &error) ? stress_wrong("%s", error.text) : 0;
 }
 

@@ -179,6 +179,50 @@ static void passes_over_other_data_find_a_part_too(void **state)
 }
 
 /* In a small cache no group leads, and the clock goes round. */
+/* ---- data that just fit ---- */
+
+/* Passes over as many pages as there are frames, of a store that has more of them: each page is read once. */
+static void as_many_pages_as_frames_stay(void **state)
+{
+	static const uint32_t bases[] = {0, 57, 3 * FRAMES};
+	struct cache_test *t = (struct cache_test *)*state;
+	static uint32_t page[FRAMES];
+
+	for (uint32_t k = 0; k < 6; k++) {
+		close_store(t);
+		open_words_at(t, k & 1 ? "memq" : "host", PAGES, FRAMES, PAGE, 0, GN_CLOCK);
+		assert_true(t->cache->image.leaders > 0);
+		assert_int_equal(t->cache->image.hands, k & 1 ? GN_LEAD_AROUND : GN_CACHE_HANDS);
+		for (uint32_t n = 0; n < FRAMES; n++)
+			page[n] = bases[k / 2] + n;
+		assert_int_equal(store_reads_for(t, page, FRAMES), FRAMES);
+		assert_int_equal(store_reads_for(t, page, FRAMES), 0);
+		assert_int_equal(store_reads_for(t, page, FRAMES), 0);
+	}
+	close_store(t);
+	open_words_at(t, "host", FRAMES, FRAMES, PAGE, 0, GN_CLOCK);
+	assert_int_equal(t->cache->image.leaders, 0);
+}
+
+/* Of the pages of a row each hand of a leading group has one. */
+static void groups_have_equal_parts_of_the_data(void **state)
+{
+	struct gn_cache_view view;
+
+	(void)state;
+	memset(&view, 0, sizeof view);
+	view.leaders = 64;
+	for (view.hands = GN_LEAD_AROUND; view.hands <= GN_CACHE_HANDS; view.hands++)
+		for (uint64_t row = 0; row < 3000; row++) {
+			uint32_t pages[GN_CACHE_HANDS] = {0};
+
+			for (uint64_t k = 0; k < GN__CACHE_GROUPS; k++)
+				pages[gn__hand_of(&view, row * GN__CACHE_GROUPS + k)]++;
+			for (uint32_t hand = GN_LEAD_ROUND; hand < GN_CACHE_HANDS; hand++)
+				assert_int_equal(pages[hand], hand < view.hands);
+		}
+}
+
 static void few_frames_have_no_windows(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -353,16 +397,19 @@ static void a_window_is_gone_over_in_laps(void **state)
 		shared.local[k].way = GN_LEAD_WINDOW;
 	view.shared = &shared;
 	view.leaders = 64;
+	view.hands = GN_CACHE_HANDS;
 	view.frames = 8192;
 	view.window = 512;
 	view.laps = LAPS;
-	for (uint32_t place = 0; place < 8000; place++)
+	for (uint32_t place = 0; place < 8192; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place);
-	for (uint32_t place = 8000; place < 512 * LAPS; place++)
+	for (uint32_t place = 8192; place < 512 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), place % 512);
 	for (uint32_t place = 512 * LAPS; place < 1024 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_FOLLOWERS, place), 512 + place % 512);
-	for (uint32_t place = 64; place < 5 * LAPS; place++)
+	for (uint32_t place = 0; place < 128; place++)
+		assert_int_equal(gn__frame_at(&view, GN_LEAD_WINDOW, place), 8064 + place % 64);
+	for (uint32_t place = 128; place < 5 * LAPS; place++)
 		assert_int_equal(gn__frame_at(&view, GN_LEAD_WINDOW, place), 8064 + place % 5);
 	for (uint32_t place = 0; place < 1000; place++)
 		assert_int_equal(gn__frame_at(&view, GN_LEAD_ROUND, place), 8128 + place % 64);
@@ -375,6 +422,8 @@ int main(void)
 	    CASE(passes_over_all_find_a_part),
 	    CASE(what_stayed_outlives_a_pass),
 	    CASE(passes_over_other_data_find_a_part_too),
+	    CASE(as_many_pages_as_frames_stay),
+	    cmocka_unit_test(groups_have_equal_parts_of_the_data),
 	    CASE(few_frames_have_no_windows),
 	    CASE(a_set_that_moves_stays),
 	    CASE(what_is_best_may_change),

@@ -56,11 +56,8 @@ SIMT_FN int gn__few_brings(const struct gn_cache_view *c, enum gn__few_turn *tur
 	const uint32_t number = (uint32_t)(simt_clock_ns() >> GN__TURN_LOG2);
 
 	if (*turn == GN__FEW_UNKNOWN)
-		*turn = !(gn__stir(number) % GN__FEW_TURNS) ||
-		                simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
-		                    gn__hand_frames(c, GN_FOLLOWERS)
-		            ? GN__FEW_BRINGS
-		            : GN__FEW_LEAVES;
+		*turn = !(gn__stir(number) % GN__FEW_TURNS) || gn__has_new_frames(c) ? GN__FEW_BRINGS
+		                                                                     : GN__FEW_LEAVES;
 	return *turn == GN__FEW_BRINGS;
 }
 

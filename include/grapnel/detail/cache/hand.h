@@ -2,23 +2,28 @@
 /*
  * detail/cache/hand.h - the clock's hands: which frame a search tries next, and which misses search for none.
  *
- * A hand is a counter of places. A place modulo the number of frames is the next frame to try. So each page
- * stays for about a round of the hand, and longer if it is used. If a program goes over more data than fit,
- * again and again, every page has left before it is wanted again. For such programs there are two other ways.
+ * A hand is a counter of places. In rounds, a place modulo the number of frames is the next frame to try. So
+ * each page stays for one or two rounds of the hand, and longer if it is used. If a program goes over more
+ * data than fit, again and again, every page has left before it is wanted again. For such programs there are
+ * two other ways.
  *
- * By windows: the hand goes over a small window of frames GN__LAPS times before it goes on. Most new pages
+ * By windows: the hand goes over a small window of frames many times before it goes on. Most new pages
  * then replace those that came shortly before. The other frames keep their pages for many rounds (bimodal
  * insertion).
  *
  * Around: one of about GN__AROUND reads that miss brings its page in. The others load their element from the
  * store's memory (detail/cache/fault.h). That moves fewest bytes if each line is read once, in a few words.
  *
- * Which way is best shows while a program runs. Three small groups of pages lead. Each has frames and a hand
- * of its own, and works by one of the ways. All other pages follow the group for which the least was moved
- * lately (set dueling). The words of pages decide alone whether a frame may be taken, so a wrong choice
- * costs time, and nothing else.
+ * Which way is best shows while a program runs. Three small groups of pages lead; two, if no read can go
+ * around. Each has frames and a hand of its own, and works by one of the ways. All other pages follow the
+ * group whose fetches and reads around moved clearly the least lately, or rounds (set dueling). The words of
+ * pages decide alone whether a frame may be taken, so a wrong choice costs time, and nothing else.
  *
- * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames.
+ * Every frame is given out once before any group has frames of its own. So data of as many pages as there are
+ * frames stay, whatever groups their pages are in.
+ *
+ * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames
+ * that is smaller than the stores.
  *
  * Source: Qureshi, Jaleel, Patt, Steely and Emer, "Adaptive insertion policies for high performance caching",
  * 2007, sections 4 and 5, for sets of a processor's cache.
@@ -45,21 +50,44 @@ enum {
 	GN__MOVED_ROUNDS_OF_SECTORS = 4,
 	GN__MOVED_LEAST = 1 << 15,
 	GN__MOVED_LIMIT = 1 << 26,
+	GN__HALVINGS = 8,    /* of the counts, from one renewal of the group by windows to the next */
 	GN__MOVED_WORSE = 32 /* another way may move so many times as much before all are halved */
 };
 
-/* The hand that finds frames for a page: enum gn_cache_hands. */
+/*
+ * The hand of a page: enum gn_cache_hands. Of each GN__CACHE_GROUPS pages in a row every group has one. So
+ * the groups' parts of the data are as their frames; with parts by chance a group fits where the others do
+ * not.
+ */
 SIMT_FN uint32_t gn__hand_of(const struct gn_cache_view *c, uint64_t page)
 {
-	const uint32_t group = gn__stir((uint32_t)page * 0x9e3779b9u) % GN__CACHE_GROUPS;
+	const uint32_t row = (uint32_t)page / GN__CACHE_GROUPS;
+	const uint32_t group = ((uint32_t)page - gn__stir(row * 0x9e3779b9u)) % GN__CACHE_GROUPS;
 
-	return c->leaders && group < GN_CACHE_HANDS ? group : (uint32_t)GN_FOLLOWERS;
+	return c->leaders && group < c->hands ? group : (uint32_t)GN_FOLLOWERS;
 }
 
 /* The number of frames of a hand. The followers' begin at frame 0; those of the leading groups are last. */
 SIMT_FN uint32_t gn__hand_frames(const struct gn_cache_view *c, uint32_t hand)
 {
-	return hand == GN_FOLLOWERS ? c->frames - (GN_CACHE_HANDS - 1) * c->leaders : c->leaders;
+	return hand == GN_FOLLOWERS ? c->frames - (c->leaders ? c->hands - 1 : 0) * c->leaders : c->leaders;
+}
+
+/*
+ * The number of places with which a hand begins, in whatever way it works. The followers' hand gives out
+ * every frame of the cache. Then the hand of a leading group goes round its frames twice: at first they hold
+ * pages of other groups, and a frame is taken when its page was not read for a round.
+ */
+SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
+{
+	return hand == GN_FOLLOWERS ? c->frames : 2 * c->leaders;
+}
+
+/* Are there frames that were never given out? The followers' hand gives out all first, for every group. */
+SIMT_FN int gn__has_new_frames(const struct gn_cache_view *c)
+{
+	return simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
+	       gn__hand_begins(c, GN_FOLLOWERS);
 }
 
 /* The way of a hand's pages: enum gn_cache_hands. */
@@ -76,18 +104,16 @@ SIMT_FN uint32_t gn__hand_window(const struct gn_cache_view *c, uint32_t hand)
 	return hand == GN_FOLLOWERS ? c->window : c->window / GN__CACHE_GROUPS + 1;
 }
 
-/*
- * The frame at a place of a hand. The first places are those of all its frames, so that each is given out
- * once. Under the random policy a place is a draw, and no frame.
- */
+/* The frame at a place of a hand. Under the random policy a place is a draw, and no frame. */
 SIMT_FN uint32_t gn__frame_at(const struct gn_cache_view *c, uint32_t hand, uint32_t place)
 {
 	const uint32_t frames = gn__hand_frames(c, hand), window = gn__hand_window(c, hand);
 	const uint32_t first = hand == GN_FOLLOWERS ? 0 : c->frames - hand * c->leaders;
+	const int begins = place < gn__hand_begins(c, hand);
 
-	if (c->policy == GN_RANDOM)
+	if (c->policy == GN_RANDOM || (hand == GN_FOLLOWERS && begins))
 		return place;
-	if (window < frames && place >= frames)
+	if (window < frames && !begins)
 		place = place / (window * c->laps) * window + place % window;
 	return first + place % frames;
 }
@@ -104,18 +130,17 @@ SIMT_FN uint32_t gn__next_of_lot(const struct gn_cache_view *c)
 	uint64_t *lot = &gn__local(c)->lot;
 	const uint64_t seen = c->lot > 1 ? simt_add_relaxed_dev_u64(lot, 1) : 0;
 	const uint32_t taken = (uint32_t)seen - GN__LOT_BEGUN, many = taken == c->lot ? c->lot : 1;
-	const uint32_t frames = gn__hand_frames(c, GN_FOLLOWERS);
 	uint32_t place, frame;
 
 	if ((uint32_t)seen >= GN__LOT_BEGUN && taken < c->lot) {
 		frame = (uint32_t)(seen >> 32) + taken;
-		return c->policy == GN_RANDOM ? frame : frame % frames;
+		return c->policy == GN_RANDOM ? frame : frame % gn__hand_frames(c, GN_FOLLOWERS);
 	}
 	place = simt_add_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at, many);
 	frame = gn__frame_at(c, GN_FOLLOWERS, place);
 	if (many > 1)
 		simt_store_relaxed_dev_u64(lot, (uint64_t)frame << 32 | (GN__LOT_BEGUN + 1));
-	else if (c->lot > 1 && (uint32_t)seen < GN__LOT_BEGUN && place >= frames)
+	else if (c->lot > 1 && (uint32_t)seen < GN__LOT_BEGUN && place >= c->frames)
 		simt_store_relaxed_dev_u64(lot, GN__LOT_BEGUN +
 		                                    c->lot); /* an empty lot: the next thread fetches one */
 	return frame;
@@ -128,7 +153,7 @@ SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 
 	if (c->policy == GN_RANDOM)
 		return gn__stir(gn__next_of_lot(c) + (uint32_t)page * 31) % c->frames;
-	if (hand == GN_FOLLOWERS)
+	if (hand == GN_FOLLOWERS || gn__has_new_frames(c))
 		return gn__next_of_lot(c);
 	return gn__frame_at(c, hand, simt_add_relaxed_dev_u32(&c->shared->hand[hand].at, 1));
 }
@@ -143,7 +168,7 @@ SIMT_FN int gn__moved_less(uint64_t one, uint64_t other)
 
 /*
  * The way by which the fewest bytes were moved: rounds, unless another is clearly better. Rounds also while
- * the followers still have free frames, which cost nothing.
+ * there are new frames, which cost nothing.
  *
  * The counts go back over some rounds of a group's frames. A program that passes over its data again and
  * again has hits by windows in a part of each pass only, where the pages are that stayed. Counts that forget
@@ -157,28 +182,31 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 	               around = simt_load_relaxed_dev_u32(&moved[GN_LEAD_AROUND]);
 	const int by_windows = gn__moved_less(window, round);
 
-	if (simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) < gn__hand_frames(c, GN_FOLLOWERS))
+	if (gn__has_new_frames(c))
 		return 0;
-	if (gn__moved_less(around, window < round ? window : round))
+	if (c->hands > GN_LEAD_AROUND && gn__moved_less(around, window < round ? window : round))
 		return GN_LEAD_AROUND;
 	return by_windows ? GN_LEAD_WINDOW : 0;
 }
 
 /*
- * Halve the counts. If windows are not the best way now, also renew the frames of the group that leads by
- * windows: its hand begins again, and so takes each of its frames once. The program may no longer read the
- * pages that these frames keep. Then the group would have no hits, and would not show that windows could save
- * fetches of the pages that the program reads now. One thread.
+ * Halve the counts. Every GN__HALVINGS times also renew the group that leads by windows, if they are not the
+ * best way now: its hand begins again, and so takes each frame whose page is not read meanwhile. The program
+ * may no longer read the pages that these frames keep. Then the group would have no hits, and would not show
+ * that windows could save fetches of the pages that the program reads now. It is not renewed each time,
+ * because pages that stay are found one pass later, and a pass may be long. Rounds are halved last: with
+ * their count alone halved they would seem best, and would evict what had stayed. One thread.
  */
 SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
 {
 	struct gn_cache_shared *s = c->shared;
+	const uint32_t halvings = simt_add_relaxed_dev_u32(&s->halvings, 1) + 1;
 
-	if (gn__best_way(c) != GN_LEAD_WINDOW) {
+	if (halvings % GN__HALVINGS == 0 && gn__best_way(c) != GN_LEAD_WINDOW) {
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].clean, 0);
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].at, 0);
 	}
-	for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
+	for (uint32_t lead = GN_LEAD_AROUND; lead >= GN_LEAD_ROUND; lead--)
 		simt_store_relaxed_dev_u32(&s->moved[lead], simt_load_relaxed_dev_u32(&s->moved[lead]) / 2);
 }
 
@@ -196,7 +224,8 @@ SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64
 	if (hand == GN_FOLLOWERS)
 		return;
 	before = simt_add_relaxed_dev_u32(&c->shared->moved[hand], units);
-	if (before < most && before + units >= most)
+	/* the thread that reaches the limit; and any, if that thread came too late to get below it */
+	if (before + units >= most && (before < most || before / 2 >= most))
 		gn__duel_halve(c);
 	way = gn__best_way(c);
 	if (simt_load_relaxed_dev_u32(&gn__local(c)->way) != way)
@@ -211,8 +240,8 @@ SIMT_FN int gn__goes_around(const struct gn_cache_view *c, uint64_t page)
 
 	if (gn__hand_way(c, hand) != GN_LEAD_AROUND)
 		return 0;
-	/* frames that were never given out cost nothing */
-	if (hand != GN_FOLLOWERS && simt_load_relaxed_dev_u32(&c->shared->hand[hand].at) < c->leaders)
+	if (hand != GN_FOLLOWERS &&
+	    simt_load_relaxed_dev_u32(&c->shared->hand[hand].at) < gn__hand_begins(c, hand))
 		return 0;
 	if (gn__backs_off(around))
 		return 1;

@@ -29,8 +29,8 @@ enum {
 };
 
 /*
- * Groups of pages: three lead, each by a way of its own, and the others follow (detail/cache/hand.h). A model
- * of few pages has fewer groups.
+ * Groups of pages: two or three lead, each by a way of its own, and the others follow (detail/cache/hand.h).
+ * A model of few pages has fewer groups.
  */
 #ifndef GN__CACHE_GROUPS
 #define GN__CACHE_GROUPS 128
@@ -102,7 +102,7 @@ struct gn_cache_local {
 /* Added to what is taken of a lot; below, there has been none yet. */
 static const uint32_t GN__LOT_BEGUN = 0x80000000u;
 
-/* Where a hand is, in places, which are counted on. */
+/* Where a hand is, in places. That of GN_LEAD_WINDOW begins again from time to time (gn__duel_halve). */
 struct gn_cache_hand {
 	uint32_t at; /* places given out: their frames were looked at for eviction */
 	uint32_t pad_at[31];
@@ -115,7 +115,8 @@ struct gn_cache_shared {
 	struct gn_cache_hand hand[GN_CACHE_HANDS]; /* direct table */
 	/* for the pages of each leading group, in units of 32 bytes; all are halved from time to time */
 	uint32_t moved[GN_CACHE_HANDS];
-	uint32_t pad_moved[32 - GN_CACHE_HANDS];
+	uint32_t halvings; /* of these */
+	uint32_t pad_moved[31 - GN_CACHE_HANDS];
 	uint32_t write_failures; /* write-backs that failed, ever */
 	uint32_t begun;          /* fetches that were begun and have not ended (detail/cache/begun.h) */
 	struct gn_cache_failure *write_failure; /* the first of them, for gn_cache_write_failure; or NULL */
@@ -162,6 +163,7 @@ struct gn_cache_view {
 	/* frames that processors take from the hand at once; 0 or 1: each from the hand itself */
 	uint32_t lot;
 	uint32_t leaders;   /* direct table: frames of each group of pages that leads; 0: no group does */
+	uint32_t hands;     /* if groups lead: GN_CACHE_HANDS, or GN_LEAD_AROUND if no read can go around */
 	uint32_t window;    /* frames of a window of the followers' hand */
 	uint32_t laps;      /* of a hand over a window before it goes on */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
