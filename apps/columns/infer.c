@@ -22,12 +22,16 @@ int gn__seen_add(struct gn_seen *seen, const char *text, size_t length)
 	seen->beyond_i32 |= !n.fits || n.value <= GN_MISSING_I32 || n.value > INT32_MAX;
 	seen->whole = n.whole > seen->whole ? n.whole : seen->whole;
 	seen->fraction = n.fraction > seen->fraction ? n.fraction : seen->fraction;
+	seen->needed = n.fraction - n.zeros > seen->needed ? n.fraction - n.zeros : seen->needed;
 	return 1;
 }
 
 void gn__seen_type(const struct gn_seen *seen, struct gn_column *c)
 {
-	const int few = seen->whole + seen->fraction <= GN_COLUMN_MOST_SCALE;
+	/* zeros at the end are kept where there is room for all of them */
+	const uint32_t fraction =
+	    seen->whole + seen->fraction <= GN_COLUMN_MOST_SCALE ? seen->fraction : seen->needed;
+	const int few = seen->whole + fraction <= GN_COLUMN_MOST_SCALE;
 
 	c->scale = 0;
 	if (!seen->any || seen->text) {
@@ -38,7 +42,7 @@ void gn__seen_type(const struct gn_seen *seen, struct gn_column *c)
 		c->type = GN_COLUMN_STRING;
 	} else if (seen->point || seen->beyond_i32) {
 		c->type = GN_COLUMN_DECIMAL;
-		c->scale = seen->fraction;
+		c->scale = fraction;
 	} else {
 		c->type = GN_COLUMN_I32;
 	}

@@ -16,6 +16,7 @@ struct gn_seen {
 	int any;           /* one was there */
 	uint32_t whole;    /* the most digits before the point */
 	uint32_t fraction; /* the most digits behind it */
+	uint32_t needed;   /* the same, without zeros at the end */
 };
 
 /* Returns 1 if the field is a number that a column of numbers can hold. */

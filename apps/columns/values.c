@@ -34,10 +34,12 @@ static size_t take_digits(struct gn_number *n, const char *text, size_t at, size
 {
 	for (; at < length && is_digit(text[at]); at++) {
 		take_digit(n, text[at] - '0');
-		if (n->has_point)
-			n->fraction++;
-		else
+		if (!n->has_point) {
 			n->whole += n->whole || text[at] != '0';
+			continue;
+		}
+		n->fraction++;
+		n->zeros = text[at] == '0' ? n->zeros + 1 : 0;
 	}
 	return at;
 }
@@ -90,14 +92,16 @@ static const char *read_real(uint32_t type, const char *text, size_t length, uni
 	return gn_cell_fits(type, *value) ? NULL : "is too large for the column's type";
 }
 
-/* Digits behind the point that the scale has no room for must be zeros. */
-static int drop_zeros(struct gn_number *n, uint32_t scale)
+/* Digits behind the point that the scale has no room for must be zeros. Without them the rest may fit,
+ * however many they are. */
+static int drop_zeros(struct gn_number *n, uint32_t scale, const char *text, size_t length)
 {
-	for (; n->fraction > scale; n->fraction--) {
-		if (n->value % 10)
-			return 0;
-		n->value /= 10;
-	}
+	const uint32_t more = n->fraction > scale ? n->fraction - scale : 0;
+
+	if (more > n->zeros)
+		return 0;
+	if (more) /* what is left may be a point alone: no number, but 0 in n */
+		gn_number_read(text, length - more, n);
 	return 1;
 }
 
@@ -112,11 +116,9 @@ const char *gn_value_read(uint32_t type, uint32_t scale, const char *text, size_
 		return read_real(type, text, length, value);
 	if (n.has_exponent)
 		return "has an exponent, but the column is exact";
-	if (!n.fits)
-		return "has too many digits for the column's type";
-	if (!drop_zeros(&n, scale))
+	if (!drop_zeros(&n, scale, text, length))
 		return "has too many digits behind the point for the column's type";
-	if (__builtin_mul_overflow(n.value, gn_power_of_ten(scale - n.fraction), &value->exact))
+	if (!n.fits || __builtin_mul_overflow(n.value, gn_power_of_ten(scale - n.fraction), &value->exact))
 		return "has too many digits for the column's type";
 	return gn_cell_fits(type, *value) ? NULL : "is out of the range of the column's type";
 }

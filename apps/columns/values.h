@@ -16,6 +16,7 @@ struct gn_number {
 	int has_point, has_exponent;
 	uint32_t whole;    /* digits before the point, without leading zeros */
 	uint32_t fraction; /* digits behind the point */
+	uint32_t zeros;    /* of these: zeros at the end */
 	int fits;          /* value is its digits without the point, with the sign */
 	int64_t value;
 };

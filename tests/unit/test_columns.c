@@ -183,6 +183,13 @@ static void numbers_are_read_as_they_are_written(void **state)
 	    {"5.", GN_COLUMN_DECIMAL, 2, 500, NULL},
 	    {"12.500", GN_COLUMN_DECIMAL, 2, 1250, NULL},
 	    {"12.505", GN_COLUMN_DECIMAL, 2, 0, "behind the point"},
+	    {"-1.00000000000000000000", GN_COLUMN_DECIMAL, 2, -100, NULL},
+	    {"92233720368547758.0700", GN_COLUMN_DECIMAL, 2, INT64_MAX, NULL},
+	    {"92233720368547758.0800", GN_COLUMN_DECIMAL, 2, 0, "too many digits"},
+	    {"1.00000000000000000001", GN_COLUMN_DECIMAL, 2, 0, "behind the point"},
+	    {"7.00000000000000000000", GN_COLUMN_I32, 0, 7, NULL},
+	    {".00000000000000000000", GN_COLUMN_I32, 0, 0, NULL},
+	    {"10", GN_COLUMN_DECIMAL, 2, 1000, NULL},
 	    {"9223372036854775807", GN_COLUMN_DECIMAL, 0, INT64_MAX, NULL},
 	    {"9223372036854775808", GN_COLUMN_DECIMAL, 0, 0, "too many digits"},
 	    {"-9223372036854775808", GN_COLUMN_DECIMAL, 0, 0, "out of the range"},
@@ -269,6 +276,26 @@ static void types_are_the_first_that_hold_all(void **state)
 	assert_int_equal(d.offsets[2], 1);
 	assert_memory_equal(d.bytes, "x", 1);
 	free(d.memory);
+	gn_table_close(&f);
+}
+
+/* Zeros behind the point that no exact column has room for do not make it one of doubles. */
+static void zeros_at_the_end_leave_a_column_exact(void **state)
+{
+	struct gn_import_report report;
+	struct gn_table_file f;
+
+	(void)state;
+	must(import("one,cents,many\n"
+	            "1.00000000000000000000,0.10,1.5\n"
+	            "-2,0.25000000000000000000,0.0000000000000000001\n",
+	            NULL, 0, &report));
+	gn_import_report_free(&report);
+	must(gn_table_open(&f, table_path, &error));
+	must(gn_table_check(&f, NULL, &error));
+	expect_exact(&f, "one", GN_COLUMN_DECIMAL, 0, (const int64_t[]){1, -2});
+	expect_exact(&f, "cents", GN_COLUMN_DECIMAL, 2, (const int64_t[]){10, 25});
+	expect_real(&f, "many", GN_COLUMN_F64, (const double[]){1.5, 1e-19});
 	gn_table_close(&f);
 }
 
@@ -546,6 +573,7 @@ int main(void)
 	    cmocka_unit_test(numbers_are_read_as_they_are_written),
 	    cmocka_unit_test(exact_numbers_have_all_digits),
 	    cmocka_unit_test(types_are_the_first_that_hold_all),
+	    cmocka_unit_test(zeros_at_the_end_leave_a_column_exact),
 	    cmocka_unit_test(types_can_be_given),
 	    cmocka_unit_test(columns_can_be_left_out),
 	    cmocka_unit_test(bad_rows_are_counted_and_named),
