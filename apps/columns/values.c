@@ -88,7 +88,8 @@ static const char *read_real(uint32_t type, const char *text, size_t length, uni
 		return "is a number of more than 511 characters";
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	value->real = strtod(copy, NULL);
+	/* by way of a double it would be rounded twice */
+	value->real = type == GN_COLUMN_F32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
 	return gn_cell_fits(type, *value) ? NULL : "is too large for the column's type";
 }
 

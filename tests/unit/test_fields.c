@@ -2,6 +2,7 @@
 /* Fields that are values, where a column keeps them in another way. */
 #include "unit.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -120,11 +121,42 @@ static void a_real_number_is_exact_where_its_digits_are(void **state)
 	assert_string_equal(gn__field_text(&field, room, &length), "134217728");
 }
 
+/* Halfway between two floats and a little more or less: a double between has no room for the little. */
+static void a_text_becomes_the_nearest_float(void **state)
+{
+	static const struct {
+		const char *text;
+		double real; /* 0: it is too large */
+	} cases[] = {
+	    {"1.0000000596046447753906251", 0x1.000002p0},
+	    {"1.0000000596046447753906249", 1},
+	    {"-1.0000000596046447753906251", -0x1.000002p0},
+	    {"3.4028235677973366163e38", FLT_MAX},
+	    {"3.4028235677973366164e38", 0},
+	    {"-1e39", 0},
+	    {"1.4e-45", 0x1p-149},
+	};
+	const struct gn_column c = {"c", GN_COLUMN_F32};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		const struct gn_field field = {GN_FIELD_TEXT, 1, cases[k].text, strlen(cases[k].text)};
+		union gn_value value;
+		const char *fault = gn__field_read(&field, &c, &value);
+
+		if (cases[k].real == 0)
+			assert_true(fault && strstr(fault, "too large"));
+		else
+			assert_true(!fault && value.real == cases[k].real);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_value_is_text_and_text_a_value),
 	    cmocka_unit_test(the_text_of_a_real_number_is_the_shortest),
+	    cmocka_unit_test(a_text_becomes_the_nearest_float),
 	    cmocka_unit_test(a_real_number_is_exact_where_its_digits_are),
 	};
 
