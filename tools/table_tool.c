@@ -42,8 +42,8 @@ static void print_column(const struct gn_column *c, const struct gn_import_field
 	if (c->scale)
 		printf("(%u)", c->scale);
 	if (is_of_numbers_but_for_few(c, f))
-		printf(" (\"%s\" in %s %llu is no number; %llu of %llu fields are: --types %s=f64 reads them "
-		       "so)",
+		printf(" (\"%s\" in %s %llu is no number that f64 reads; %llu of %llu fields are: "
+		       "--types %s=f64 --skip-bad-rows reads them so, without the rows of the others)",
 		       f->first, unit, (unsigned long long)f->line, (unsigned long long)f->numbers,
 		       (unsigned long long)(f->numbers + f->others), c->name);
 	putchar('\n');

@@ -35,8 +35,8 @@ struct gn_bad_row {
 
 /* The fields of a column whose type is found out; those without text do not count. */
 struct gn_import_fields {
-	uint64_t numbers, others;
-	uint64_t line; /* of the first that is no number, with others > 0 */
+	uint64_t numbers, others; /* that f64 reads, and that it does not */
+	uint64_t line;            /* of the first of the others, with others > 0 */
 	char first[GN_IMPORT_WORD];
 };
 

@@ -9,7 +9,7 @@
 
 /* What the fields of a column had. All 0: none was seen. */
 struct gn_seen {
-	int text;          /* one is no number */
+	int text;          /* one is no number that f64 reads */
 	int exponent;      /* one has an exponent */
 	int point;         /* one has a point */
 	int beyond_i32;    /* one does not fit, or stands for a missing value */
@@ -19,7 +19,7 @@ struct gn_seen {
 	uint32_t needed;   /* the same, without zeros at the end */
 };
 
-/* Returns 1 if the field is a number that a column of numbers can hold. */
+/* Returns 1 if the field is a number that f64 reads: not too large, and not too long. */
 int gn__seen_add(struct gn_seen *seen, const char *text, size_t length);
 
 /* The first type that holds all: i32, decimal, f64, string. */

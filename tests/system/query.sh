@@ -110,7 +110,7 @@ refuses 1 'cut.csv.gz: reading fails behind line [0-9]+' convert cut.csv.gz kept
 # One field that is no number makes a column one of strings, and is named where most are numbers.
 printf 'id,name,total\n1,ann,1.5\n2,bob,x\n3,cid,2.5\n' >one.csv
 "$grapnel" convert one.csv one.gnt >said
-grep -qE '^  total +string \("x" in line 3 is no number; 2 of 3 fields are' said && grep -qE '^  name +string$' said
+grep -qE '^  total +string \("x" in line 3 is no number that f64 reads; 2 of 3 fields are' said && grep -qE '^  name +string$' said
 refuses 1 'sum: "total" is text' query one.gnt --sum total
 "$grapnel" convert bad.csv bad.gnt --skip-bad-rows >said 2>err
 grep -q '2 rows, 1 bad rows left out' said && grep -q 'line 3' err
@@ -126,8 +126,22 @@ tells() {
   "$grapnel" query "$file" "$@" --verify --json - >report.json 2>err || { cat err; exit 1; }
   tr -d ' \n' <report.json | grep -qF "$words" || { echo "query $file $*: wanted $words"; cat report.json; exit 1; }
 }
+# advised FILE WHERE - the field there makes the column "a" text, and what convert then advises reads the other one
+advised() {
+  "$grapnel" convert "$1" advised.gnt >said
+  grep -qE "^  a +string \\(\".*\" in $2 is no number that f64 reads; 1 of 2 fields are: --types a=f64 --skip-bad-rows reads" said ||
+    fail "$1: convert said $(cat said)"
+  "$grapnel" convert "$1" advised.gnt --types a=f64 --skip-bad-rows >said 2>err
+  if ! grep -q '1 rows, 1 bad rows left out' said || ! grep -qE '^  a +f64$' said; then
+    fail "$1: with the types advised: $(cat said)"
+  fi
+}
 printf 'a,b\n1e400,1\n2e0,2\n' >large.csv # no double holds the first: the column is text
-"$grapnel" convert large.csv large.gnt | grep -q 'a  *string'
+advised large.csv 'line 2'
+printf 'a\n5\n%0600d\n' 7 >long.csv # a double holds it, but not so many characters are read
+advised long.csv 'line 3'
+"$grapnel" convert long.csv long.gnt --types a=i64 >said
+grep -qE '^  a +i64$' said
 printf 'x,g\n1e308,1\n1.5e308,2\n' >sums.csv
 "$grapnel" convert sums.csv sums.gnt >/dev/null
 tells sums.gnt '"min(x)":1e308' --min x
