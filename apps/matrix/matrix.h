@@ -90,11 +90,22 @@ int gn_matrix_reference(const struct gn_matrix_source *a, uint64_t rows, uint64_
                         struct gn_error *error);
 
 /*
+ * gn_matrix_overflows - find the elements whose sums may be too large for a float on the way.
+ * @roundings  that each term has gone through at most
+ * There the magnitude becomes infinite. So call it before x are factors of another product: for that no bound
+ * holds then either, whatever small number the element is multiplied by.
+ * Returns how many there are.
+ */
+uint64_t gn_matrix_overflows(const struct gn_matrix_exact *x, uint64_t length, uint64_t roundings);
+
+/*
  * gn_matrix_verify - compare a vector with the reference.
  * @roundings  that each term goes through at most
  * An element may be off by gamma(n) times its magnitude, gamma(n) = n u / (1 - n u), u = 2^-24, and by what n
  * products below the least normal number lose. Source: Higham, "Accuracy and stability of numerical
- * algorithms", 2002, sections 3.1 and 4.2: any order of summation.
+ * algorithms", 2002, sections 3.1 and 4.2: any order of summation. That assumes that nothing overflows. Where
+ * (1 + gamma(n)) times the magnitude is more than a float holds, any result is taken, also one that is no
+ * number: gn_matrix_overflows says how many there are.
  * Returns 0; -GN_EBADMSG: the message names the first element that is off, both values, the bound, and how
  * many are off; -GN_ERANGE: n u is 1/2 or more, so that the bound says nothing.
  */

@@ -51,31 +51,54 @@ int gn_matrix_reference(const struct gn_matrix_source *a, uint64_t rows, uint64_
 	return rc;
 }
 
-/* What is too large for a float is infinite in the result, and what is no number is none there. */
+static double gamma_of(uint64_t roundings)
+{
+	const double nu = (double)roundings * FLT_EPSILON / 2;
+
+	return nu / (1 - nu);
+}
+
+/* The bound assumes that no sum of some of the terms overflows. What is no number stays none in any order. */
+static int has_no_bound(const struct gn_matrix_exact *x, uint64_t i, double gamma)
+{
+	return !isnan(x->value[i]) && !(x->magnitude[i] * (1 + gamma) <= (double)FLT_MAX);
+}
+
+uint64_t gn_matrix_overflows(const struct gn_matrix_exact *x, uint64_t length, uint64_t roundings)
+{
+	const double gamma = gamma_of(roundings);
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < length; i++) {
+		if (!has_no_bound(x, i, gamma))
+			continue;
+		x->magnitude[i] = (double)INFINITY;
+		count++;
+	}
+	return count;
+}
+
 static int is_off(float got, double want, double bound)
 {
-	if (isnan(want))
-		return !isnan(got);
-	if (fabs(want) > (double)FLT_MAX)
-		return !isinf(got) || !signbit(got) != !signbit(want);
-	return !(fabs((double)got - want) <= bound);
+	return isnan(want) ? !isnan(got) : !(fabs((double)got - want) <= bound);
 }
 
 int gn_matrix_verify(const char *name, const float *got, const struct gn_matrix_exact *want, uint64_t length,
                      uint64_t roundings, struct gn_error *error)
 {
-	const double nu = (double)roundings * FLT_EPSILON / 2, gamma = nu / (1 - nu);
+	const double gamma = gamma_of(roundings);
 	const double lost = (double)roundings * 0x1p-149;
 	uint64_t off = 0, first = 0;
 
-	if (nu >= 0.5)
+	if (roundings >= 1u << 23) /* gamma is 1 or more */
 		return gn_error_set(
 		    error, -GN_ERANGE,
 		    "%s: %llu roundings: no error bound holds for so many; take fewer rows or "
 		    "columns to verify",
 		    name, (unsigned long long)roundings);
 	for (uint64_t i = length; i--;) {
-		if (!is_off(got[i], want->value[i], gamma * want->magnitude[i] + lost))
+		if (has_no_bound(want, i, gamma) ||
+		    !is_off(got[i], want->value[i], gamma * want->magnitude[i] + lost))
 			continue;
 		off++;
 		first = i;

@@ -6,6 +6,7 @@
  */
 #include "far_base.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -420,17 +421,60 @@ static void verify_says_what_is_off(void **state)
 	assert_int_equal(gn_matrix_verify("w", right, &want, 3, 1u << 24, &error), -GN_ERANGE);
 }
 
-/* What a float cannot hold is infinite, with its sign. */
-static void verify_knows_what_is_too_large(void **state)
+/* Where a sum may be too large for a float on its way, it may end as anything. */
+static void verify_takes_anything_where_a_sum_may_overflow(void **state)
 {
-	double value[3] = {1e39, -1e39, INFINITY}, magnitude[3] = {1e39, 1e39, INFINITY};
+	double value[4] = {1e39, -1e39, 5, INFINITY}, magnitude[4] = {1e39, 1e39, 4e38, INFINITY};
 	const struct gn_matrix_exact want = {value, magnitude};
-	const float right[3] = {INFINITY, -INFINITY, INFINITY}, wrong[3] = {1e38f, INFINITY, NAN};
+	const float any[][4] = {
+	    {INFINITY, -INFINITY, 5, INFINITY}, {-INFINITY, NAN, INFINITY, NAN}, {0, 1e38f, NAN, -1}};
 
 	(void)state;
-	assert_int_equal(gn_matrix_verify("w", right, &want, 3, 10, &error), 0);
-	assert_int_equal(gn_matrix_verify("w", wrong, &want, 3, 10, &error), -GN_EBADMSG);
-	assert_non_null(strstr(error.text, "3 of 3 are off"));
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(gn_matrix_verify("w", any[k], &want, 4, 10, &error), 0);
+	assert_int_equal(gn_matrix_overflows(&want, 4, 10), 4);
+	assert_true(isinf(magnitude[2]));
+}
+
+/* Just below the largest float: with the error of ten roundings a sum may be larger, with that of one not. */
+static void verify_wants_numbers_where_none_can_overflow(void **state)
+{
+	const double most = (double)FLT_MAX * (1 - 0x1p-22);
+	double value[4] = {1, 1, most, NAN}, magnitude[4] = {1e38, most, most, NAN};
+	const struct gn_matrix_exact want = {value, magnitude};
+	const float right[4] = {1, 1, (float)most, NAN}, wrong[4] = {INFINITY, NAN, -INFINITY, 1};
+
+	(void)state;
+	assert_int_equal(gn_matrix_verify("w", right, &want, 4, 1, &error), 0);
+	assert_int_equal(gn_matrix_verify("w", wrong, &want, 4, 1, &error), -GN_EBADMSG);
+	assert_non_null(strstr(error.text, "w: element 0 is inf"));
+	assert_non_null(strstr(error.text, "4 of 4 are off"));
+	assert_int_equal(gn_matrix_overflows(&want, 4, 1), 0);
+	assert_int_equal(gn_matrix_verify("w", wrong, &want, 4, 10, &error), -GN_EBADMSG);
+	assert_non_null(strstr(error.text, "2 of 4 are off"));
+	assert_int_equal(gn_matrix_overflows(&want, 4, 10), 2);
+}
+
+/* A^T (A x) of rows {3e38, 3e38, 0} and {1, 1, 1}: the first row's product overflows, and goes on as 0 times
+ * infinity even where A has a 0. */
+static void what_overflowed_spoils_what_it_is_a_factor_of(void **state)
+{
+	float a[6] = {3e38f, 3e38f, 0, 1, 1, 1}, ones[3] = {1, 1, 1};
+	const struct plain p = {2, 3, a, NULL, NULL, NULL, NULL, NULL, NULL};
+	struct gn_matrix_exact x = exact(3, ones), y = exact(2, NULL), v = exact(3, NULL);
+	const struct gn_matrix_source source = {read_plain, &p};
+	const float got[3] = {INFINITY, INFINITY, NAN};
+
+	(void)state;
+	must(gn_matrix_reference(&source, 2, 3, &x, &y, NULL, NULL, &error));
+	assert_int_equal(gn_matrix_overflows(&y, 2, 10), 1);
+	must(gn_matrix_reference(&source, 2, 3, NULL, NULL, &y, &v, &error));
+	assert_true(v.value[2] == 3);
+	must(gn_matrix_verify("v", got, &v, 3, 20, &error));
+	assert_int_equal(gn_matrix_overflows(&v, 3, 20), 3);
+	exact_free(&x);
+	exact_free(&y);
+	exact_free(&v);
 }
 
 /* ---- what is refused ---- */
@@ -509,7 +553,9 @@ int main(void)
 	    cmocka_unit_test(real_numbers_stay_within_the_bound),
 	    cmocka_unit_test(a_store_that_lies_is_found_out),
 	    cmocka_unit_test(verify_says_what_is_off),
-	    cmocka_unit_test(verify_knows_what_is_too_large),
+	    cmocka_unit_test(verify_takes_anything_where_a_sum_may_overflow),
+	    cmocka_unit_test(verify_wants_numbers_where_none_can_overflow),
+	    cmocka_unit_test(what_overflowed_spoils_what_it_is_a_factor_of),
 	    cmocka_unit_test(sizes_that_do_not_fit_are_refused),
 	    cmocka_unit_test(a_row_that_no_cache_holds_takes_two_passes),
 	    cmocka_unit_test(what_cannot_be_read_is_said),
