@@ -88,7 +88,7 @@ SIMT_INLINE_FN void scan_together(struct reader *r, uint32_t warp, struct gn_sca
 	}
 }
 
-/* The same where at most one lane has any: there is nothing to divide. */
+/* The same where one lane has all: there is nothing to divide. */
 SIMT_INLINE_FN void scan_alone(struct reader *r, uint32_t warp, struct gn_scan_edges edges, uint32_t owner)
 {
 	scan(r, warp, simt_shfl_u64(warp, edges.begin, owner), simt_shfl_u64(warp, edges.end, owner));
@@ -121,8 +121,8 @@ SIMT_INLINE_FN void expand_gathered(struct reader *r, uint32_t warp, const struc
 		if (!r->graph.plain && gn_scan_is_scattered(&r->a->scan, warp, edges))
 			gn_scan_fetch(&r->a->scan, r, warp, edges, fetch);
 		scan_together(r, warp, edges);
-	} else {
-		scan_alone(r, warp, edges, owners ? simt_first_lane(owners) : 0);
+	} else if (owners) {
+		scan_alone(r, warp, edges, simt_first_lane(owners));
 	}
 }
 

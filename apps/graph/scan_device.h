@@ -134,7 +134,9 @@ SIMT_FN struct gn_scan_edges gn_scan_list(const struct gn_scan_reader *r, uint32
 
 	if (list.begin > list.end || list.end > r->scan->graph.edges) {
 		gn_scan_report(r->scan, GN_SCAN_BAD_OFFSETS, vertex);
-		list.end = list.begin;
+		/* not the offset read: rounds of a warp up to there may pass 2^64, and begin again at 0 */
+		list.begin = 0;
+		list.end = 0;
 	}
 	return list;
 }

@@ -348,6 +348,32 @@ static void what_is_wrong_is_said(void **state)
 	gn_graph_fini(&g);
 }
 
+/* The largest offset there is, of the source itself: a round of lanes from there on would begin again at 0.
+ */
+static void a_search_from_a_damaged_offset_ends(void **state)
+{
+	struct gn_bfs_options o;
+	struct gn_graph g;
+
+	(void)state;
+	memset(&o, 0, sizeof o);
+	o.source = 5;
+	begin_list(8, GN_WEIGHT_NONE);
+	for (uint32_t v = 0; v < 7; v++)
+		add_both(v, v + 1, 0);
+	build_rows(&g);
+	g.offsets[5] = UINT64_MAX;
+	for (unsigned k = 0; k < 4; k++) {
+		struct far_graph f;
+
+		open_far(&f, &g, k & 1 ? 32 : 1, 512);
+		o.algorithm = k & 2 ? GN_BFS_DIRECTION : GN_BFS_TOP_DOWN;
+		expect_refused(&f, o, -GN_EBADMSG, "vertex 5");
+		close_far(&f);
+	}
+	gn_graph_fini(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +387,7 @@ int main(void)
 	    cmocka_unit_test(it_reads_and_moves_less_of_a_kronecker_graph),
 	    cmocka_unit_test(vertices_without_edges_are_looked_at_once),
 	    cmocka_unit_test(what_is_wrong_is_said),
+	    cmocka_unit_test(a_search_from_a_damaged_offset_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
