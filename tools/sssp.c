@@ -2,7 +2,7 @@
 /* grapnel sssp: shortest paths in a graph that need not fit the cache; with --nodes sssp_net.c. */
 #include "sssp/sssp.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,8 +40,8 @@ static double number(const struct argp_state *state, const char *text)
 	char *end;
 	const double value = strtod(text, &end);
 
-	if (end == text || *end || !(value > 0) || isinf(value))
-		argp_error(state, "--delta %s: give a number above 0", text);
+	if (end == text || *end || !(value > 0 && value <= (double)FLT_MAX))
+		argp_error(state, "--delta %s: give a number above 0 and at most 3.4e38", text);
 	return value;
 }
 

@@ -145,7 +145,8 @@ static int set_delta(struct job *j, double delta, struct gn_error *error)
 	if (delta == 0)
 		return choose_delta(j, error);
 	if (!(delta > 0 && delta <= (double)FLT_MAX))
-		return gn_error_set(error, -GN_EINVAL, "sssp: delta %g: give a number above 0", delta);
+		return gn_error_set(error, -GN_EINVAL,
+		                    "sssp: delta %g: give a number above 0 and at most 3.4e38", delta);
 	if (!j->is_f32 && delta < 1)
 		return gn_error_set(error, -GN_EINVAL,
 		                    "sssp: delta %g: the weights are whole numbers; give 1 or more", delta);

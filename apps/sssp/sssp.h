@@ -56,8 +56,8 @@ struct gn_sssp_result {
  * each length is the least, over all ways, of the sum in single precision from the source on.
  *
  * Memory on the machine: 1/4 byte a vertex and 1/64 byte an edge; 12 bytes a vertex more, unless graph->state
- * has a place for them. Host. Returns 0; -GN_ERANGE (source is not
- * a vertex); -GN_EINVAL (delta is not above 0, or below 1 though weights are whole; an edge that was reached
+ * has a place for them. Host. Returns 0; -GN_ERANGE (source is not a vertex); -GN_EINVAL (delta is not above
+ * 0, or above the largest f32, or below 1 though weights are whole; an edge that was reached
  * has a weight that is less than 0, infinite or not a number); -GN_EFBIG (a length is too large: 0xfffffffe
  * and more, or the largest f32: which vertex); -GN_EBADMSG (offsets that decrease, a neighbour out of range);
  * -GN_ENOMEM; what an array could not read; what the machine, or gn_auto_adapt, or the listener, failed with.

@@ -91,8 +91,8 @@ grep -q '^  verified  .*reference' said
 refusals sssp kept.bin
 refuses 2 'no graph given'
 refuses 2 'too many arguments' kron.gng two.gng
-for delta in 0 -1 nan inf 1x ''; do
-  refuses 2 'above 0' kron.gng --delta "$delta"
+for delta in 0 -1 nan inf 1e39 1e300 1x ''; do
+  refuses 2 'above 0 and at most 3.4e38' kron.gng --delta "$delta"
 done
 refuses 2 'most' kron.gng --most 0
 refuses 2 'mode best' kron.gng --mode best

@@ -339,7 +339,8 @@ static void a_way_that_overflows_may_be_passed_by(void **state)
 
 static void a_source_or_width_that_cannot_be_is_refused(void **state)
 {
-	const struct gn_sssp_options far_away = {4, 0, MOST}, half = {0, 0.5, MOST}, less = {0, -1, MOST};
+	const struct gn_sssp_options far_away = {4, 0, MOST}, half = {0, 0.5, MOST}, less = {0, -1, MOST},
+	                             more = {0, 1e300, MOST};
 
 	(void)state;
 	begin_list(4, GN_WEIGHT_I32);
@@ -347,6 +348,7 @@ static void a_source_or_width_that_cannot_be_is_refused(void **state)
 	expect_refused(&far_away, -GN_ERANGE, "4 vertices");
 	expect_refused(&half, -GN_EINVAL, "give 1 or more");
 	expect_refused(&less, -GN_EINVAL, "above 0");
+	expect_refused(&more, -GN_EINVAL, "delta 1e+300: give a number above 0 and at most 3.4e38");
 }
 
 static void a_neighbour_that_is_no_vertex_is_refused(void **state)
