@@ -113,7 +113,8 @@ int graph_state_open(struct gn_state_place *place, struct simt_machine *machine,
 	c.page_bytes = o->state.page_bytes;
 	c.policy = o->far.policy;
 	c.statistics = 1;
-	return gn_cache_create(&place->cache, machine, &place->store, 1, &c, e);
+	rc = gn_cache_create(&place->cache, machine, &place->store, 1, &c, e);
+	return gn_error_prefix(e, rc, "--state-cache"); /* the graph has a cache too */
 }
 
 void graph_state_close(struct gn_state_place *place)

@@ -74,5 +74,5 @@ refuses 2 'state disk: give device, host or file' cc kron.gng --state disk
 refuses 2 'give one of these too' cc kron.gng --state-cache 1M
 refuses 2 'leave --state out' cc kron.gng --state host --baseline incore
 refuses 2 'state' tc kron.gng --state host
-refuses 1 'smaller|too small|at least' cc kron.gng --state host --state-page 4096 --state-cache 1K
+refuses 1 '^grapnel cc: --state-cache: cache: 1024 bytes .*at least 16384 bytes' cc kron.gng --state host --state-page 4096 --state-cache 1K
 TMPDIR=$PWD/missing refuses 1 'missing.*set TMPDIR to a folder' cc kron.gng --state file
