@@ -27,6 +27,13 @@ struct cc_options {
 	enum gn_cc_algorithm algorithm;
 };
 
+/* Afforest leaves out most lists. */
+static void choose_layout(struct cc_options *o)
+{
+	if (!o->graph.layout.given && o->algorithm != GN_CC_SV)
+		o->graph.layout.asked = GN_LAYOUT_CSR;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct cc_options *o = (struct cc_options *)state->input;
@@ -38,6 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_OUT: o->graph.out = arg; return 0;
 	case OPT_VERIFY: o->graph.verify = true; return 0;
+	case ARGP_KEY_END: choose_layout(o); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -138,8 +146,5 @@ int tool_cc(int argc, char **argv)
 	o->state.vertex_bytes = GN_CC_STATE;
 	o->layout.asked = GN_LAYOUT_AUTO;
 	argp_parse(&argp, argc, argv, 0, NULL, &r.options);
-	/* Afforest leaves out most lists. */
-	if (!o->layout.given && !o->layout.chunk_bytes && r.options.algorithm != GN_CC_SV)
-		o->layout.asked = GN_LAYOUT_CSR;
 	return graph_command_run(&command, o, &r);
 }

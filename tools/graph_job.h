@@ -41,7 +41,7 @@ struct graph_state_options {
 };
 
 struct graph_layout_options {
-	enum gn_layout asked; /* a subcommand may set it before parsing, as its default */
+	enum gn_layout asked; /* a subcommand may set its default before parsing, or at its ARGP_KEY_END */
 	bool given;
 	uint64_t chunk_bytes; /* 0: it was not given */
 };

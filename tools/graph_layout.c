@@ -47,7 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->layout.given = true;
 		return 0;
 	case OPT_CHUNK: o->layout.chunk_bytes = tool_size(state, "--chunk", arg, 1); return 0;
-	case ARGP_KEY_END: check_chunk(&o->layout, state); return 0;
+	/* A job may choose the layout at the end of its own options, which is after the end of these. */
+	case ARGP_KEY_SUCCESS: check_chunk(&o->layout, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

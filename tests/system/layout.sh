@@ -95,7 +95,6 @@ chosen() {
   grep -q "^  layout  *$words" said || { echo "$*: not \"$words\""; cat said; exit 1; }
 }
 chosen 'balanced: 141 chunks' cc star.gng --algorithm sv --chunk 512
-chosen 'balanced: 141 chunks' cc star.gng --chunk 512
 chosen 'csr: the longest list has 2 edges' cc path.gng --algorithm sv
 chosen 'balanced: 141 chunks' pagerank star.gng --chunk 512 --iterations 2
 for run in 'cc star.gng' 'cc star.gng --algorithm sv --layout csr' 'pagerank star.gng --layout csr --iterations 2' 'bfs star.gng --source 1'; do
@@ -110,7 +109,10 @@ refusals '' ''
 refuses 2 'csr, balanced or auto' cc kron.gng --layout even
 refuses 2 'give a power of two from 512 to 64K' cc kron.gng --layout balanced --chunk 3K
 refuses 2 'give a power of two from 512 to 64K' cc kron.gng --layout balanced --chunk 128K
-refuses 2 '--chunk is for --layout balanced' bfs kron.gng --chunk 1K
+for job in 'bfs --source 1' cc 'cc --algorithm afforest'; do
+  # shellcheck disable=SC2086 # a command line
+  refuses 2 '--chunk is for --layout balanced.*give one of them too' $job kron.gng --chunk 1K
+done
 refuses 2 'leave it out' pagerank kron.gng --layout csr --chunk 1K
 refuses 2 'unrecognized option' tc kron.gng --layout balanced
 # offsets that decrease, in a file that is not checked
