@@ -49,8 +49,8 @@ int gn_bc(struct simt_machine *machine, struct gn_graph_arrays *graph, const str
 /*
  * gn_bc_choose_sources - vertices that have edges, as a seed chooses them.
  * @source  receives count of them; one may come twice
- * Returns 0; -GN_ENOENT (none was found among thousands); -GN_ENOMEM; what an array or the machine failed
- * with.
+ * Returns 0; -GN_ENOENT (there is no vertex, or none was found among thousands); -GN_ENOMEM; what an array or
+ * the machine failed with.
  */
 int gn_bc_choose_sources(struct simt_machine *machine, struct gn_graph_arrays *graph, uint64_t seed,
                          uint32_t count, uint32_t *source, struct gn_error *error);

@@ -55,6 +55,10 @@ int gn_bc_choose_sources(struct simt_machine *machine, struct gn_graph_arrays *g
 
 	memset(&s, 0, sizeof s);
 	memset(&args, 0, sizeof args);
+	if (!graph->vertices)
+		return gn_error_set(
+		    error, -GN_ENOENT,
+		    "bc: the graph has no vertex to begin at; give a graph with at least one vertex");
 	if (!graph->edges)
 		return gn_error_set(error, -GN_ENOENT, "bc: no vertex has an edge; give the sources");
 	rc = gn_scanner_init(&s, &args.scan, machine, graph, "bc", error);

@@ -62,6 +62,8 @@ refuses 2 'leave either out' kron.gng --source 1 --seed 3
 refuses 2 'svg is for --mode paged' kron.gng --mode direct --svg out.svg
 refuses 1 'source 256 is not a vertex' kron.gng --source 256
 refuses 1 'no vertex has an edge' edgeless.gng
+: >empty.el
+refuses 1 'the graph has no vertex to begin at' empty.el
 refuses 1 'bc: .*missing.gng' missing.gng
 refuses_cut kron.gng
 [ ! -e out.svg ]

@@ -241,9 +241,24 @@ static void expect_refused(struct far_graph *f, uint32_t source, int code, const
 	expect_words(words);
 }
 
-static void what_is_wrong_is_said(void **state)
+/* Of a graph without edges. */
+static void expect_no_source(uint32_t vertices, const char *words)
 {
 	uint32_t none[1];
+	struct gn_graph g;
+	struct far_graph f;
+
+	begin_list(vertices, GN_WEIGHT_NONE);
+	build_rows(&g);
+	open_far(&f, &g, 1, 512);
+	assert_int_equal(gn_bc_choose_sources(f.machine, &f.arrays, 1, 1, none, &far_error), -GN_ENOENT);
+	expect_words(words);
+	close_far(&f);
+	gn_graph_fini(&g);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
 	struct gn_graph g;
 	struct far_graph f;
 
@@ -257,12 +272,8 @@ static void what_is_wrong_is_said(void **state)
 	expect_refused(&f, 4, -GN_ERANGE, "source 4");
 	close_far(&f);
 	gn_graph_fini(&g);
-	begin_list(4, GN_WEIGHT_NONE);
-	build_rows(&g);
-	open_far(&f, &g, 1, 512);
-	assert_int_equal(gn_bc_choose_sources(f.machine, &f.arrays, 1, 1, none, &far_error), -GN_ENOENT);
-	close_far(&f);
-	gn_graph_fini(&g);
+	expect_no_source(4, "no vertex has an edge");
+	expect_no_source(0, "the graph has no vertex to begin at");
 }
 
 /* Each of 1100 diamonds doubles the paths. */
