@@ -96,6 +96,8 @@ struct tool_net_command {
 	int (*explain)(const struct tool_net *n, int rc, struct gn_error *e);
 	void (*fini)(struct tool_net *n);
 	bool simple; /* the graph is undirected, without loops and duplicate edges */
+	/* where word may be false: what is said of such vertices, and what to do */
+	const char *unfit;
 };
 
 /*

@@ -57,9 +57,7 @@ int tool_net_gather(struct gn_net *net, struct tool_net *n)
 int tool_net_write(const struct tool_net *n, struct gn_error *e)
 {
 	if (n->unfit)
-		return gn_error_set(
-		    e, -GN_ERANGE,
-		    "--out %s: results that do not fit into 32 bits: %llu; nothing was written", n->out,
-		    (unsigned long long)n->unfit);
+		return gn_error_set(e, -GN_ERANGE, "--out %s: nothing was written: of %llu vertices %s",
+		                    n->out, (unsigned long long)n->unfit, n->command->unfit);
 	return tool_write_file(n->out, n->words, n->graph.vertices * sizeof *n->words, e);
 }

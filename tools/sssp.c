@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
      "random weights of the edges from 1 to N, if the graph has no weights (default 255, as in GAP)"},
     {"out", OPT_OUT, "FILE", 0,
      "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable; if the weights "
-     "are real numbers one f32, infinity if unreachable"},
+     "are real numbers one f32, infinity if unreachable; a whole number of 4294967294 or more is not held"},
     {"verify", OPT_VERIFY, NULL, 0, "compare every length with the result of Dijkstra's algorithm"},
     {"nodes", OPT_NODES, "N", 0,
      "spread the graph over N nodes that send messages: grapnel sssp --nodes 2 --help has the options of "
@@ -151,9 +151,9 @@ static void print_search(const struct graph_report *r, const struct graph_search
 {
 	const struct gn_sssp_result *result = (const struct gn_sssp_result *)s->result;
 
-	printf("  reached              %llu of %llu vertices from %u, the farthest at %.9g\n",
+	printf("  reached              %llu of %llu vertices from %u, the farthest at %.*g\n",
 	       (unsigned long long)result->reached, (unsigned long long)r->input->vertices, s->source,
-	       result->farthest);
+	       r->input->weight == GN_WEIGHT_F32 ? 9 : 10, result->farthest);
 	printf("  delta                %.9g (weights: %s), %u buckets, %llu launches\n", result->delta,
 	       weights_name(r), result->buckets, (unsigned long long)result->launches);
 	graph_steps_print(&s->steps, stdout);

@@ -7,6 +7,7 @@
 
 #include "net.h"
 #include "sssp/net/sssp.h"
+#include "sssp/sssp.h"
 
 enum { SOURCE, MOST };
 
@@ -61,12 +62,13 @@ static int node(struct gn_net *net, struct tool_net *n, struct tool_net_part *pa
 	return 0;
 }
 
+/* As the form over a store, which takes the largest length for one that is too long. */
 static bool word(const struct tool_net *n, uint64_t vertex, uint32_t *to)
 {
 	const uint64_t length = ((const uint64_t *)n->got)[vertex];
 
-	*to = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
-	return length < UINT32_MAX || length == UINT64_MAX;
+	*to = length < GN_SSSP_NONE ? (uint32_t)length : GN_SSSP_NONE;
+	return length < GN_SSSP_NONE - 1 || length == sssp_none;
 }
 
 static void print(const struct tool_net *n)
@@ -101,8 +103,14 @@ static const struct tool_net_command command = {
     node,
     print,
     report,
-    "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable",
-    word};
+    "write the lengths to FILE: one little-endian u32 a vertex, 0xffffffff if unreachable; a length of "
+    "4294967294 or more is not held",
+    word,
+    NULL,
+    NULL,
+    NULL,
+    false,
+    "the length is 4294967294 or more, which is not held; give smaller weights"};
 
 int tool_sssp_net(int argc, char **argv)
 {

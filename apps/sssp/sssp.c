@@ -39,6 +39,12 @@ static double number_of(int is_f32, uint32_t length)
 	return is_f32 ? (double)float_of(length) : (double)length;
 }
 
+/* Digits that tell each length from all others. */
+static int digits_of(int is_f32)
+{
+	return is_f32 ? 9 : 10;
+}
+
 /* ---- memory ---- */
 
 static void *device(const struct job *j, uint64_t count)
@@ -280,9 +286,9 @@ static int finish(struct job *j, uint32_t *length, struct gn_error *error)
 		if (length[v] == j->args.limit)
 			return gn_error_set(
 			    error, -GN_EFBIG,
-			    "sssp: the shortest way to vertex %llu has the length %.9g or more, "
-			    "which a result of 32 bits cannot hold; give smaller weights",
-			    (unsigned long long)v, number_of(j->is_f32, length[v]));
+			    "sssp: the shortest way to vertex %llu has the length %.*g or more, "
+			    "which is not held; give smaller weights",
+			    (unsigned long long)v, digits_of(j->is_f32), number_of(j->is_f32, length[v]));
 		if (length[v] != j->args.none && length[v] > farthest)
 			farthest = length[v];
 	}
@@ -344,7 +350,7 @@ static uint32_t narrow(uint64_t length, uint32_t weight)
 int gn_sssp_verify(const uint32_t *got, const uint64_t *want, uint64_t vertices, uint32_t weight,
                    struct gn_error *error)
 {
-	const int is_f32 = weight == GN_WEIGHT_F32;
+	const int is_f32 = weight == GN_WEIGHT_F32, digits = digits_of(is_f32);
 	uint64_t first = vertices, differ = 0;
 
 	for (uint64_t v = vertices; v--;) {
@@ -357,9 +363,9 @@ int gn_sssp_verify(const uint32_t *got, const uint64_t *want, uint64_t vertices,
 		return 0;
 	return gn_error_set(
 	    error, -GN_EBADMSG,
-	    "the way to vertex %llu has length %.9g, but the reference says %.9g; %llu of %llu "
+	    "the way to vertex %llu has length %.*g, but the reference says %.*g; %llu of %llu "
 	    "vertices differ: the lengths are wrong; please report it",
-	    (unsigned long long)first, number_of(is_f32, got[first]),
+	    (unsigned long long)first, digits, number_of(is_f32, got[first]), digits,
 	    number_of(is_f32, narrow(want[first], weight)), (unsigned long long)differ,
 	    (unsigned long long)vertices);
 }

@@ -301,7 +301,7 @@ static void weights_that_are_no_lengths_are_refused(void **state)
 	check(0);
 }
 
-/* Two edges of 2^31 - 1 are just below the limit, one more of 1 reaches nothing, of 0 neither. */
+/* Two edges of 2^31 - 1 are the limit, whatever follows them. */
 static void lengths_that_overflow_are_refused(void **state)
 {
 	(void)state;
@@ -310,7 +310,8 @@ static void lengths_that_overflow_are_refused(void **state)
 		add_edge(0, 1, 0x7fffffff);
 		add_edge(1, 2, 0x7fffffff);
 		add_edge(2, 3, last);
-		expect_refused(&from_0, -GN_EFBIG, "to vertex 2 has the length 4.29496729e+09 or more");
+		expect_refused(&from_0, -GN_EFBIG,
+		               "to vertex 2 has the length 4294967294 or more, which is not held");
 	}
 	begin_list(4, GN_WEIGHT_F32);
 	add_edge(0, 1, f32(3e38f));
@@ -363,11 +364,15 @@ static void verify_names_the_first(void **state)
 {
 	const uint64_t want[3] = {0, 5, sssp_none};
 	const uint32_t right[3] = {0, 5, GN_SSSP_NONE}, got[3] = {0, 6, 7};
+	const uint64_t long_want[1] = {4294967292};
+	const uint32_t long_got[1] = {4294967293};
 
 	(void)state;
 	assert_int_equal(gn_sssp_verify(right, want, 3, GN_WEIGHT_I32, &far_error), 0);
 	assert_int_equal(gn_sssp_verify(got, want, 3, GN_WEIGHT_I32, &far_error), -GN_EBADMSG);
 	expect_words("vertex 1 has length 6, but the reference says 5; 2 of 3");
+	assert_int_equal(gn_sssp_verify(long_got, long_want, 1, GN_WEIGHT_I32, &far_error), -GN_EBADMSG);
+	expect_words("has length 4294967293, but the reference says 4294967292");
 }
 
 int main(void)
