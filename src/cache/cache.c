@@ -353,6 +353,13 @@ static int some_go_around(const struct gn_cache_view *v)
 }
 
 /*
+ * A leading group has so many frames less than its part. Of data its pages are its part, give or take one. So
+ * if the data are a little larger than the cache, the group by rounds has more pages than frames too, and
+ * shows it.
+ */
+enum { GN__LEADERS_SPARE = 2 };
+
+/*
  * Choose the frames of the groups of pages that lead, and of a window: a sixteenth, or eight times as many as
  * there are pages in motion at once, because a page is read for longer than it is moved; but at most a
  * quarter. If that is less than twice the pages in motion, or frames are few, or all pages have a frame, no
@@ -369,7 +376,7 @@ static void shape_hands(struct gn_cache_view *v, const struct simt_info *machine
 	if (v->policy != GN_CLOCK || v->frames < GN__FRAMES_TO_LEAD || quarter < 2 * moving ||
 	    v->pages <= v->frames)
 		return;
-	v->leaders = v->frames / GN__CACHE_GROUPS;
+	v->leaders = v->frames / GN__CACHE_GROUPS - GN__LEADERS_SPARE;
 	v->hands = some_go_around(v) ? GN_CACHE_HANDS : GN_LEAD_AROUND;
 	v->moved_most = most_moved(v);
 	v->window = window < quarter ? window : quarter;

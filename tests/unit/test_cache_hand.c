@@ -204,6 +204,29 @@ static void as_many_pages_as_frames_stay(void **state)
 	assert_int_equal(t->cache->image.leaders, 0);
 }
 
+/* A few pages more than frames: by rounds every visit would read the store. */
+static void a_little_more_than_fits_stays_for_the_most_part(void **state)
+{
+	struct cache_test *t = (struct cache_test *)*state;
+	static uint32_t page[2 * FRAMES];
+
+	for (uint32_t k = 0; k < 6; k++) {
+		const uint32_t pages = FRAMES + FRAMES / 200 + k * FRAMES / 300, base = 19 * k;
+		uint64_t later = 0;
+
+		close_store(t);
+		open_words_at(t, k & 1 ? "memq" : "host", PAGES, FRAMES, PAGE, 0, GN_CLOCK);
+		for (uint32_t n = 0; n < pages; n++)
+			page[n] = base + n;
+		for (uint32_t pass = 0; pass < 2 * PASSES; pass++) {
+			const uint64_t many = store_reads_for(t, page, pages);
+
+			later += pass < PASSES ? 0 : many;
+		}
+		assert_true((double)later < 0.2 * PASSES * pages);
+	}
+}
+
 /* Of the pages of a row each hand of a leading group has one. */
 static void groups_have_equal_parts_of_the_data(void **state)
 {
@@ -423,6 +446,7 @@ int main(void)
 	    CASE(what_stayed_outlives_a_pass),
 	    CASE(passes_over_other_data_find_a_part_too),
 	    CASE(as_many_pages_as_frames_stay),
+	    CASE(a_little_more_than_fits_stays_for_the_most_part),
 	    cmocka_unit_test(groups_have_equal_parts_of_the_data),
 	    CASE(few_frames_have_no_windows),
 	    CASE(a_set_that_moves_stays),
