@@ -353,9 +353,9 @@ static int some_go_around(const struct gn_cache_view *v)
 }
 
 /*
- * A leading group has so many frames less than its part. Of data its pages are its part, give or take one. So
- * if the data are a little larger than the cache, the group by rounds has more pages than frames too, and
- * shows it.
+ * A leading group has so many frames less than its part. Of pages in a row its pages are its part, but for
+ * less than two. So if the data are a little larger than the cache, the group by rounds has more pages than
+ * frames too, and shows it.
  */
 enum { GN__LEADERS_SPARE = 2 };
 

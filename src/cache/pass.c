@@ -326,7 +326,7 @@ static int begin_anew(struct gn_cache *cache, struct gn_error *error)
 	struct gn_cache_shared *shared = cache->image.shared;
 	const struct gn_cache_local none[GN_CACHE_LOCALS] = {{0}};
 	const struct gn_cache_hand first[GN_CACHE_HANDS] = {{0}};
-	const uint32_t none_moved[GN_CACHE_HANDS] = {0};
+	const uint32_t none_moved[GN_CACHE_HANDS + 1] = {0}; /* and no halvings */
 	int rc = simt_move(cache->machine, shared->hand, first, sizeof first, error);
 
 	if (!rc)

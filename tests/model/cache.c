@@ -153,6 +153,7 @@ static void draw_trial(uint64_t seed)
 	if (width == WIDE)
 		draw_wide(&s, t);
 	t->leaders = t->cache.frames > 3 && t->cache.policy == GN_CLOCK && draw_chance(&s, 50);
+	t->hands_began = draw_chance(&s, 50);
 }
 
 static void set_small(const struct small *s)
@@ -174,7 +175,7 @@ static void set_small(const struct small *s)
 	t->planned[PUT].first = s->failing_puts;
 	t->lingers = !s->interrupted;
 	t->sector_log2 = s->sector_log2;
-	t->lot = t->leaders = 0;
+	t->lot = t->leaders = t->hands_began = 0;
 	t->low_water = s->low_water;
 	t->counts = (uint32_t)s->counts;
 	t->reads_ahead = s->reads_ahead;
@@ -242,6 +243,8 @@ static void reset_cache(struct trial *t)
 	memset(t->frame, 0x5a, sizeof t->frame);
 	memset(t->begun, 0, sizeof t->begun);
 	memset(&t->shared, 0, sizeof t->shared);
+	for (uint32_t hand = 0; hand < GN_CACHE_HANDS && t->hands_began; hand++)
+		t->shared.hand[hand].at = c->frames;
 	memset(t->stripe, 0, sizeof t->stripe);
 }
 

@@ -153,7 +153,7 @@ static inline int fixture_lead(struct stress *s, struct fixture *b, const struct
 	view.leaders = view.window = shape->frames / 8;
 	view.hands = draw_mix(s->seed + 1) % 2 ? GN_CACHE_HANDS : GN_LEAD_AROUND;
 	view.laps = 2;
-	view.moved_most = 4 * shape->page_bytes / 32;
+	view.moved_most = 4096 + 4 * shape->page_bytes / 32; /* else no way could be clearly better */
 	return simt_move(s->machine, device, &view, sizeof view, &error) ? stress_wrong("%s", error.text) : 0;
 }
 

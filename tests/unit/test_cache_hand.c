@@ -178,7 +178,6 @@ static void passes_over_other_data_find_a_part_too(void **state)
 	            0.84 * MANY_PASSES * (double)PAGES * PAGE);
 }
 
-/* In a small cache no group leads, and the clock goes round. */
 /* ---- data that just fit ---- */
 
 /* Passes over as many pages as there are frames, of a store that has more of them: each page is read once. */
@@ -246,6 +245,7 @@ static void groups_have_equal_parts_of_the_data(void **state)
 		}
 }
 
+/* In a small cache no group leads, and the clock goes round. */
 static void few_frames_have_no_windows(void **state)
 {
 	struct cache_test *t = (struct cache_test *)*state;
@@ -350,7 +350,7 @@ static void what_is_read_around_is_what_was_written(void **state)
 	run_block(t, &rewrite_and_read_kernel, 256, &args);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(gn_cache_describe(t->cache, &info, NULL), 0);
-	assert_true(info.statistics.bypassed > 1000);
+	assert_true(info.statistics.bypassed > 500);
 }
 
 /* ---- frames of all hands ---- */

@@ -166,7 +166,8 @@ SIMT_FN int gn__clean_next(const struct gn_cache_view *c, uint32_t mask, const s
 		*frame = set * c->ways + (simt_load_relaxed_dev_u32(&c->lock[set]) >> 1) % c->ways;
 		return 0;
 	}
-	hand = simt_shfl_u32(mask, gn__hand_of(c, k->page), leader);
+	hand = gn__has_new_frames(c) ? (uint32_t)GN_FOLLOWERS : gn__hand_of(c, k->page);
+	hand = simt_shfl_u32(mask, hand, leader);
 	if (simt_lane() == leader)
 		due = gn__clean_take(c, hand, &many, &place);
 	if (!simt_shfl_u32(mask, (uint32_t)due, leader))

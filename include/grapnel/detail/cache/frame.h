@@ -220,14 +220,14 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
 }
 
 /*
- * The next frame to try. For two rounds, or two laps over a window, it is where the page's hand is, because
- * the first may only clear REF. Other threads also move the hand, so the third round goes from frame to
- * frame, over those of all hands, and misses none. Under the random policy the first frame is drawn, and
- * every round goes from frame to frame.
+ * The next frame to try. For two rounds, or two laps over a window, it is where the page's hand is (that of
+ * the followers, while there are new frames), because the first may only clear REF. Other threads also move
+ * the hand, so the third round goes from frame to frame, over those of all hands, and misses none. Under the
+ * random policy the first frame is drawn, and every round goes from frame to frame.
  */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__claim *k)
 {
-	if (k->tried >= 2 * gn__hand_window(c, gn__hand_of(c, k->page)) ||
+	if (k->tried >= 2 * gn__hand_round(c, gn__hand_of(c, k->page)) ||
 	    (c->policy == GN_RANDOM && k->tried))
 		return k->frame + 1 == c->frames ? 0 : k->frame + 1;
 	return gn__hand_next(c, k->page);

@@ -19,8 +19,8 @@
  * group whose fetches and reads around moved clearly the least lately, or rounds (set dueling). The words of
  * pages decide alone whether a frame may be taken, so a wrong choice costs time, and nothing else.
  *
- * Every frame is given out once before any group has frames of its own. So data of as many pages as there are
- * frames stay, whatever groups their pages are in.
+ * In a new or invalidated cache every frame is given out once before any group has frames of its own. So data
+ * of as many pages as there are frames stay, whatever groups their pages are in.
  *
  * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames
  * that is smaller than the stores.
@@ -49,7 +49,7 @@ enum {
 	GN__MOVED_ROUNDS = 8,
 	GN__MOVED_ROUNDS_OF_SECTORS = 4,
 	GN__MOVED_LEAST = 1 << 15,
-	GN__MOVED_LIMIT = 1 << 26,
+	GN__MOVED_LIMIT = 1 << 25,
 	GN__HALVINGS = 8,    /* of the counts, from one renewal of the group by windows to the next */
 	GN__MOVED_WORSE = 32 /* another way may move so many times as much before all are halved */
 };
@@ -76,14 +76,17 @@ SIMT_FN uint32_t gn__hand_frames(const struct gn_cache_view *c, uint32_t hand)
 /*
  * The number of places with which a hand begins, in whatever way it works. The followers' hand gives out
  * every frame of the cache. Then the hand of a leading group goes round its frames twice: at first they hold
- * pages of other groups, and a frame is taken when its page was not read for a round.
+ * pages of other groups, and the first round may only clear REF.
  */
 SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
 {
 	return hand == GN_FOLLOWERS ? c->frames : 2 * c->leaders;
 }
 
-/* Are there frames that were never given out? The followers' hand gives out all first, for every group. */
+/*
+ * Are there frames that were never given out? The followers' hand gives out all first, for every group. (When
+ * its counter has wrapped, it goes round all frames once more.)
+ */
 SIMT_FN int gn__has_new_frames(const struct gn_cache_view *c)
 {
 	return simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
@@ -102,6 +105,15 @@ SIMT_FN uint32_t gn__hand_window(const struct gn_cache_view *c, uint32_t hand)
 	if (gn__hand_way(c, hand) != GN_LEAD_WINDOW)
 		return gn__hand_frames(c, hand);
 	return hand == GN_FOLLOWERS ? c->window : c->window / GN__CACHE_GROUPS + 1;
+}
+
+/* The number of places after which a page's hand has tried all frames that it now goes over. */
+SIMT_FN uint32_t gn__hand_round(const struct gn_cache_view *c, uint32_t hand)
+{
+	const int begins = hand != GN_FOLLOWERS &&
+	                   simt_load_relaxed_dev_u32(&c->shared->hand[hand].at) < gn__hand_begins(c, hand);
+
+	return begins ? gn__hand_frames(c, hand) : gn__hand_window(c, hand);
 }
 
 /* The frame at a place of a hand. Under the random policy a place is a draw, and no frame. */
@@ -190,12 +202,27 @@ SIMT_FN uint32_t gn__best_way(const struct gn_cache_view *c)
 }
 
 /*
- * Halve the counts. Every GN__HALVINGS times also renew the group that leads by windows, if they are not the
- * best way now: its hand begins again, and so takes each frame whose page is not read meanwhile. The program
- * may no longer read the pages that these frames keep. Then the group would have no hits, and would not show
- * that windows could save fetches of the pages that the program reads now. It is not renewed each time,
- * because pages that stay are found one pass later, and a pass may be long. Rounds are halved last: with
- * their count alone halved they would seem best, and would evict what had stayed. One thread.
+ * Halve the counts, more than once if other threads have added much since this one reached the limit. They
+ * are all loaded before one is stored: beside a count that is not yet halved another would seem best.
+ */
+SIMT_FN void gn__duel_forget(const struct gn_cache_view *c)
+{
+	uint32_t *moved = c->shared->moved, seen[GN_CACHE_HANDS], shift = 1;
+
+	for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
+		seen[lead] = simt_load_relaxed_dev_u32(&moved[lead]);
+	while (seen[GN_LEAD_ROUND] >> shift >= c->moved_most)
+		shift++;
+	for (uint32_t lead = GN_LEAD_ROUND; lead < GN_CACHE_HANDS; lead++)
+		simt_store_relaxed_dev_u32(&moved[lead], seen[lead] >> shift);
+}
+
+/*
+ * The counts have reached their limit: halve them. Every GN__HALVINGS times also renew the group that leads
+ * by windows, if they are not the best way now: its hand begins again, and so takes each frame whose page is
+ * not read meanwhile. The program may no longer read the pages that these frames keep. Then the group would
+ * have no hits, and would not show that windows could save fetches of the pages that the program reads now.
+ * It is not renewed each time, because pages that stay are found one pass later, and a pass may be long.
  */
 SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
 {
@@ -206,8 +233,7 @@ SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].clean, 0);
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].at, 0);
 	}
-	for (uint32_t lead = GN_LEAD_AROUND; lead >= GN_LEAD_ROUND; lead--)
-		simt_store_relaxed_dev_u32(&s->moved[lead], simt_load_relaxed_dev_u32(&s->moved[lead]) / 2);
+	gn__duel_forget(c);
 }
 
 /*
@@ -224,8 +250,7 @@ SIMT_FN void gn__duel_count(const struct gn_cache_view *c, uint64_t page, uint64
 	if (hand == GN_FOLLOWERS)
 		return;
 	before = simt_add_relaxed_dev_u32(&c->shared->moved[hand], units);
-	/* the thread that reaches the limit; and any, if that thread came too late to get below it */
-	if (before + units >= most && (before < most || before / 2 >= most))
+	if (before < most && before + units >= most)
 		gn__duel_halve(c);
 	way = gn__best_way(c);
 	if (simt_load_relaxed_dev_u32(&gn__local(c)->way) != way)
