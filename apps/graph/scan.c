@@ -57,7 +57,8 @@ static int fetches_pages(const struct gn_graph_arrays *g)
 
 static uint32_t edges_of_chunk(const struct gn_graph_arrays *g, uint32_t processors)
 {
-	const uint64_t share = g->edges / processors / GN_SCAN_SHARE;
+	const uint64_t share = g->edges / processors / GN_SCAN_SHARE, least = GN_SCAN_CHUNK,
+	               most = GN_SCAN_MOST;
 	uint64_t edges;
 
 	if (g->starts)
@@ -66,8 +67,8 @@ static uint32_t edges_of_chunk(const struct gn_graph_arrays *g, uint32_t process
 		return GN_SCAN_CHUNK;
 	edges = (uint64_t)GN_SCAN_PAGES << (g->neighbours.pages.page_log2 - g->neighbours.element_log2);
 	edges = edges < share ? edges : share;
-	edges = edges < GN_SCAN_MOST ? edges : GN_SCAN_MOST;
-	return edges > GN_SCAN_CHUNK ? (uint32_t)edges : GN_SCAN_CHUNK;
+	edges = edges < most ? edges : most;
+	return (uint32_t)(edges > least ? edges : least);
 }
 
 int gn_scanner_init_chunks(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
