@@ -90,8 +90,7 @@ void tool_argument(const struct argp_state *state, const char **to, const char *
 	*to = text;
 }
 
-/* The path without links; a file that is not there yet is in its folder. NULL: no such folder, or no memory.
- */
+/* The path without links, also of a file that is not there yet. NULL: no such folder, or no memory. */
 static char *whole_path(const char *path)
 {
 	char *whole = realpath(path, NULL), *copy = whole ? NULL : strdup(path), *folder;

@@ -47,8 +47,7 @@ void gn_scanner_share_pages(struct gn_scanner *s, uint32_t pages_a_warp)
 		s->info.resident_threads = (uint32_t)(warps * s->info.warp_width);
 }
 
-/* Does a miss of the neighbours fetch a whole page? The cache does not hold the graph, so pages come again.
- */
+/* Does a miss of the neighbours fetch a whole page, which may be fetched again later? */
 static int fetches_pages(const struct gn_graph_arrays *g)
 {
 	return g->pages && !g->choice && !g->plain_offsets && !g->neighbours.memory &&

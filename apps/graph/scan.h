@@ -145,10 +145,10 @@ struct gn_scanner {
 /*
  * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
  * @graph  borrowed until gn_scanner_fini, as is job
- * A chunk has GN_SCAN_CHUNK edges; in a balanced graph as many as the graph's; else, if a miss fetches a
- * whole page, those of several pages: the launch over what was put aside fetches the page again where a list
- * was cut, and the one where it ends. Memory on the machine: 16 bytes for each chunk. Returns 0; -GN_ENOMEM
- * with a message; what the cache of the graph's state failed with.
+ * A chunk has GN_SCAN_CHUNK edges. In a balanced graph it has as many as the graph's chunks have. If a miss
+ * fetches a whole page, it has the edges of several pages, because the second launch fetches a page again at
+ * each end of what was put aside. Memory on the machine: 16 bytes for each chunk. Returns 0; -GN_ENOMEM with
+ * a message; what the cache of the graph's state failed with.
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
