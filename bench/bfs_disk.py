@@ -23,7 +23,7 @@ def main():
     args = p.parse_args()
     disk.need_fio("bfs_disk")
     tool = report.program(args, "tools", "grapnel")
-    graph = report.kron(args, args.scale)
+    graph = report.graph(args, args.scale)
     cache = os.path.getsize(graph) // args.cache_share
     command = [tool, "bfs", graph, "--source", args.source, "--algorithm", "top-down", "--store", "file",
                "--page", str(args.page), "--cache", str(cache), "--trust", "--json", "-"]

@@ -28,7 +28,7 @@ def main():
     p.add_argument("--graph", help="file of the graph (default in the build folder)")
     args = p.parse_args()
     tool = report.program(args, "tools", "grapnel")
-    graph = report.kron(args, args.scale, args.degree, args.graph)
+    graph = report.graph(args, args.scale, args.degree, args.graph)
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     verified = report.run_json([tool, "bfs", graph, "--source", args.source, "--algorithm", "top-down", "--machine", args.machine, "--store", "host",
                                 "--verify", "--json", "-"] + quarter)

@@ -48,7 +48,7 @@ def main():
     p.add_argument("--page", type=int, default=0, help="bytes of a page of the cache; 0 (default): the library chooses")
     p.add_argument("--share", type=int, default=8, help="the cache has the size of the graph divided by this number (default 8)")
     args = p.parse_args()
-    path = report.kron(args, args.scale)
+    path = report.graph(args, args.scale)
     args.source = str(graph.first_source(path))
     verify(args, path)
     found, limits, graph_reads, claims = {}, {}, {}, []

@@ -70,7 +70,7 @@ def claims_of_reuse(r, before):
 
 def searches(args, tool):
     """One search a process, each with a cold cache; the ways take turns."""
-    graph = report.kron(args, args.scale, path=args.graph)
+    graph = report.graph(args, args.scale, path=args.graph)
     quarter = ["--cache", str(os.path.getsize(graph) // 4)]
     ways = {"direct": ["--mode", "direct"], "paged": quarter + (["--page", args.page] if args.page else []),
             "auto": ["--mode", "auto"] + quarter}

@@ -16,7 +16,7 @@ from support import graph, report
 
 
 def jobs(args):
-    path = report.kron(args, args.scale)
+    path = report.graph(args, args.scale)
     matrix = ["--rows", args.rows, "--columns", args.rows]
     return {"bfs": ["bfs", os.path.relpath(path), "--source", str(graph.first_source(path))], "mvt": ["mvt", *matrix],
             "atax": ["atax", *matrix]}

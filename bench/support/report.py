@@ -89,12 +89,15 @@ def gups(args, options, what, launch=()):
     return updates([*launch, program(args, "tools", "grapnel"), "gups", *options, "--json", "-"], what, timeout=600)
 
 
-def kron(args, scale, degree="16", path=None):
-    """A graph of that scale: a file of that path, or in the folder of the build, made if it is not there, by a GPU where one is used."""
-    graph = path or os.path.join(args.build, f"bench-kron{scale}-{degree}.gng")
+def graph(args, scale, degree="16", path=None, kind="kron"):
+    """
+    A graph of that scale, kron or urand: a file of that path, or in the folder of the build, made if it is not there, by a GPU where
+    one is used.
+    """
+    graph = path or os.path.join(args.build, f"bench-{kind}{scale}-{degree}.gng")
     on = ["--machine", args.machine] if getattr(args, "machine", "").startswith("cuda") else []
     if not os.path.exists(graph):
-        subprocess.run([program(args, "tools", "grapnel"), "gen", "kron", "--scale", scale, "--degree", degree, "--undirected", *on,
+        subprocess.run([program(args, "tools", "grapnel"), "gen", kind, "--scale", scale, "--degree", degree, "--undirected", *on,
                         graph], check=True)
     return graph
 
