@@ -19,8 +19,9 @@
  * group whose fetches and reads around moved clearly the least lately, or rounds (set dueling). The words of
  * pages decide alone whether a frame may be taken, so a wrong choice costs time, and nothing else.
  *
- * In a new or invalidated cache every frame is given out once before any group has frames of its own. So data
- * of as many pages as there are frames stay, whatever groups their pages are in.
+ * In a new or invalidated cache every frame is given out once before a page leaves. So data of as many pages
+ * as there are frames stay, whatever groups their pages are in. The first pages of a leading group come into
+ * its own frames. By windows they stay there, so a second pass over the data finds them early.
  *
  * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames
  * that is smaller than the stores.
@@ -73,10 +74,16 @@ SIMT_FN uint32_t gn__hand_frames(const struct gn_cache_view *c, uint32_t hand)
 	return hand == GN_FOLLOWERS ? c->frames - (c->leaders ? c->hands - 1 : 0) * c->leaders : c->leaders;
 }
 
+/* The first of them. */
+SIMT_FN uint32_t gn__hand_first(const struct gn_cache_view *c, uint32_t hand)
+{
+	return hand == GN_FOLLOWERS ? 0 : c->frames - hand * c->leaders;
+}
+
 /*
  * The number of places with which a hand begins, in whatever way it works. The followers' hand gives out
- * every frame of the cache. Then the hand of a leading group goes round its frames twice: at first they hold
- * pages of other groups, and the first round may only clear REF.
+ * every frame of the cache that no leading group has taken first. The hand of a leading group goes round its
+ * frames twice, because the first round may only clear REF.
  */
 SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
 {
@@ -84,13 +91,47 @@ SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
 }
 
 /*
- * Are there frames that were never given out? The followers' hand gives out all first, for every group. (When
- * its counter has wrapped, it goes round all frames once more.)
+ * Are there frames that were never given out? The followers' hand gives them out first, for every group.
+ * (When its counter has wrapped, it goes round all frames once more.)
  */
 SIMT_FN int gn__has_new_frames(const struct gn_cache_view *c)
 {
 	return simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
 	       gn__hand_begins(c, GN_FOLLOWERS);
+}
+
+/* The number of its own frames that a leading group has taken while they were new. */
+SIMT_FN uint32_t gn__hand_taken(const struct gn_cache_view *c, uint32_t hand)
+{
+	const uint32_t at = simt_load_relaxed_dev_u32(&c->shared->hand[hand].at);
+
+	return at < c->leaders ? at : c->leaders;
+}
+
+/* Has a leading group new frames of its own? Not when the followers' hand has come to those of the groups. */
+SIMT_FN int gn__has_new_of_own(const struct gn_cache_view *c, uint32_t hand)
+{
+	return simt_load_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at) <
+	           gn__hand_frames(c, GN_FOLLOWERS) &&
+	       gn__hand_taken(c, hand) < c->leaders;
+}
+
+/* Of a place of the followers' hand: it, or the next one, if a leading group has taken this new frame. */
+SIMT_FN uint32_t gn__new_place(const struct gn_cache_view *c, uint32_t place)
+{
+	uint32_t *at = &c->shared->hand[GN_FOLLOWERS].at;
+
+	while (c->leaders && place >= gn__hand_frames(c, GN_FOLLOWERS) && place < c->frames) {
+		const uint32_t hand = (c->frames - 1 - place) / c->leaders + 1;
+		const uint32_t behind = gn__hand_first(c, hand) + gn__hand_taken(c, hand);
+
+		if (place >= behind)
+			break;
+		/* past all that the group has taken, unless another thread has moved the hand meanwhile */
+		simt_cas_relaxed_dev_u32(at, place + 1, behind);
+		place = simt_add_relaxed_dev_u32(at, 1);
+	}
+	return place;
 }
 
 /* The way of a hand's pages: enum gn_cache_hands. */
@@ -120,14 +161,13 @@ SIMT_FN uint32_t gn__hand_round(const struct gn_cache_view *c, uint32_t hand)
 SIMT_FN uint32_t gn__frame_at(const struct gn_cache_view *c, uint32_t hand, uint32_t place)
 {
 	const uint32_t frames = gn__hand_frames(c, hand), window = gn__hand_window(c, hand);
-	const uint32_t first = hand == GN_FOLLOWERS ? 0 : c->frames - hand * c->leaders;
 	const int begins = place < gn__hand_begins(c, hand);
 
 	if (c->policy == GN_RANDOM || (hand == GN_FOLLOWERS && begins))
 		return place;
 	if (window < frames && !begins)
 		place = place / (window * c->laps) * window + place % window;
-	return first + place % frames;
+	return gn__hand_first(c, hand) + place % frames;
 }
 
 /*
@@ -148,7 +188,7 @@ SIMT_FN uint32_t gn__next_of_lot(const struct gn_cache_view *c)
 		frame = (uint32_t)(seen >> 32) + taken;
 		return c->policy == GN_RANDOM ? frame : frame % gn__hand_frames(c, GN_FOLLOWERS);
 	}
-	place = simt_add_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at, many);
+	place = gn__new_place(c, simt_add_relaxed_dev_u32(&c->shared->hand[GN_FOLLOWERS].at, many));
 	frame = gn__frame_at(c, GN_FOLLOWERS, place);
 	if (many > 1)
 		simt_store_relaxed_dev_u64(lot, (uint64_t)frame << 32 | (GN__LOT_BEGUN + 1));
@@ -165,7 +205,7 @@ SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 
 	if (c->policy == GN_RANDOM)
 		return gn__stir(gn__next_of_lot(c) + (uint32_t)page * 31) % c->frames;
-	if (hand == GN_FOLLOWERS || gn__has_new_frames(c))
+	if (hand == GN_FOLLOWERS || (gn__has_new_frames(c) && !gn__has_new_of_own(c, hand)))
 		return gn__next_of_lot(c);
 	return gn__frame_at(c, hand, simt_add_relaxed_dev_u32(&c->shared->hand[hand].at, 1));
 }
