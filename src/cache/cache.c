@@ -397,6 +397,14 @@ static void shape_cleaner(struct gn_cache_view *v)
 	                                                     : 8192;
 }
 
+/* The entries of shared->local that processors of the cpu machine use. */
+static uint32_t announcers(const struct simt_info *machine)
+{
+	const uint32_t most = GN_CACHE_LOCALS;
+
+	return machine->is_cuda ? 0 : machine->processors < most ? machine->processors : most;
+}
+
 /* ---- create and destroy ---- */
 
 static void *metadata(struct gn_cache *cache, uint64_t bytes)
@@ -508,6 +516,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		shape_hands(&cache->image, &info);
 	shape_cleaner(&cache->image);
 	cache->image.pace = info.is_cuda ? 0 : cache->image.frames / 4;
+	cache->image.announcers = announcers(&info);
 	rc = o->peers ? allocate_there(cache, o->peers, error) : 0;
 	if (rc)
 		return rc;

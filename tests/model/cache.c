@@ -154,6 +154,7 @@ static void draw_trial(uint64_t seed)
 		draw_wide(&s, t);
 	t->leaders = t->cache.frames > 3 && t->cache.policy == GN_CLOCK && draw_chance(&s, 50);
 	t->hands_began = draw_chance(&s, 50);
+	t->announces = draw_chance(&s, 50);
 }
 
 static void set_small(const struct small *s)
@@ -176,6 +177,7 @@ static void set_small(const struct small *s)
 	t->lingers = !s->interrupted;
 	t->sector_log2 = s->sector_log2;
 	t->lot = t->leaders = t->hands_began = 0;
+	t->announces = s->announces;
 	t->low_water = s->low_water;
 	t->counts = (uint32_t)s->counts;
 	t->reads_ahead = s->reads_ahead;
@@ -224,6 +226,7 @@ static void reset_cache(struct trial *t)
 	c->laps = 2;
 	c->moved_most = 32;
 	c->low_water = t->low_water;
+	c->announcers = t->announces; /* all threads are of one processor */
 	c->wait_ns = t->patience_ns;
 	c->begun = t->way == BY_BLOCKS ? t->begun : NULL;
 	c->begun_rows = 1;

@@ -151,6 +151,7 @@ struct trial {
 	uint8_t whole[MOST_PAGES]; /* whose page it is, or SHARED */
 	uint32_t lot;              /* frames of the hand that are taken at once */
 	uint32_t leaders;          /* frames of each group of pages that leads; 0: the clock has one hand */
+	uint32_t announces;        /* 1: a thread that writes to a dirty page does not pin it */
 	uint32_t hands_began;      /* 1: all frames have been given out, and groups have their own */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */

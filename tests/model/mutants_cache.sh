@@ -36,13 +36,19 @@ detail/cache/group.h|/gn__group_try(const/,/^}/s/gn__sector_dirty(/(void)(/|a wr
 detail/cache/group.h|/gn__group_try(const/,/^}/s/touched, covers, &w.owned/touched, 1, \&w.owned/|a write of less than a sector is taken to overwrite it
 detail/cache/page.h|/gn__page_pin_together(const/,/^}/s/gn__sector_dirty(/(void)(/|a page held for writing has no dirty sectors
 detail/cache/group.h|s/where . gn__size_log2(size)/where/|lanes with elements of two sizes write as one
-detail/array/write.h|/gn__write_paged(const/,/^}/{s/const struct gn__written_page w/struct gn__written_page w/;s/^	if (w.hold.data) {/	if (w.hold.data \&\& w.owned) { gn__sector_arrive(a->pages.cache->sector, w.hold.word, w.frame, w.owned, 1); simt_load_relaxed_dev_u64(w.hold.word); w.owned = 0; }&/;}|sectors are valid before their bytes are there
+detail/array/write.h|/gn__write_pinned(const/,/^}/{s/const struct gn__written_page w/struct gn__written_page w/;s/^	if (w.hold.data) {/	if (w.hold.data \&\& w.owned) { gn__sector_arrive(a->pages.cache->sector, w.hold.word, w.frame, w.owned, 1); simt_load_relaxed_dev_u64(w.hold.word); w.owned = 0; }&/;}|sectors are valid before their bytes are there
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/^		read = gn__request_inside(.*/		if (k->owned \&\& simt_lane() == g->leader) { gn__sector_arrive(c->sector, k->word, frame, k->owned, 1); ((struct gn__claim *)k)->owned = 0; }&/|sectors of a page that came are valid before their bytes are there
 detail/cache/access.h|/gn__groups_do(const/,/^}/s/gone = !gn__word_validate.*/gone = 0;/|a slow read without a pin is not validated
-detail/array/atomic.h|/gn__change_paged(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
+detail/array/atomic.h|/gn__change_pinned(const/,/^}/s/^	const struct gn__group g = \(.*\);/	struct gn__group g = \1; g.reach.touched = 1u << 31;/|a change makes no sector dirty
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
 detail/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 detail/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
+detail/cache/announce.h|/gn__announce(const/,/^}/s/(wanted . GN__WORD_BUSY)/wanted/|an element is written without a pin to a page that is being written back
+detail/cache/announce.h|/gn__announce(const/,/^}/s/GN__WORD_VALID . GN__WORD_DIRTY/GN__WORD_VALID/|an element is written without a pin to a clean page
+detail/cache/announce.h|/gn__announce(const/,/^}/s/gn__sector_is_dirty(.*/1)/|a write without a pin makes no sector dirty
+detail/cache/announce.h|/gn__announce(const/,/^}/s/simt_cas_seq_cst_u64(writes, 0, .*/(simt_cas_seq_cst_u64(writes, 0, (uint64_t)(uintptr_t)\&p->word[page]), 0))/|two threads of one processor announce at once
+detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn__await_announced(c, f->word);//|a flush does not wait for a write without a pin
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn__await_announced(c, word);//|direct: an evictor does not wait for a write without a pin
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN__WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN__WORD_PINS ..$/if (0 \&\&/|sets: pins do not keep a frame
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN__WORD_BUSY/0/|direct: two evict one page

@@ -7,9 +7,11 @@
 #define GRAPNEL_ARRAY_ATOMIC_H
 
 #include <grapnel/detail/array/sample.h>
+#include <grapnel/detail/cache/announce.h>
 
-SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address,
-                                           struct gn__request request)
+/* Lanes that change elements of the same page pin it once. */
+SIMT_FN struct gn__access gn__change_pinned(const struct gn_array *a, uint64_t address,
+                                            struct gn__request request)
 {
 	const uint64_t page = gn__page_number(&a->pages, address);
 	const struct gn__group g = gn__group_writers(&a->pages, page, request.at, request.size);
@@ -23,6 +25,20 @@ SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t ad
 	}
 	gn__group_unpin(&a->pages, &g, &w);
 	return w.hold.data ? access : gn_cache_access(a->pages.cache, page, request);
+}
+
+SIMT_FN struct gn__access gn__change_paged(const struct gn_array *a, uint64_t address,
+                                           struct gn__request request)
+{
+	char *to = gn__announce(&a->pages, gn__page_number(&a->pages, address), request.at, request.size);
+	struct gn__access access = {{0, 0}, {0, 0}};
+
+	if (!to)
+		return gn__change_pinned(a, address, request);
+	gn__request_inside(&request, to - request.at);
+	access.bits[0] = request.bits[0];
+	gn__announce_end(&a->pages);
+	return access;
 }
 
 SIMT_NOINLINE_FN uint64_t gn__change(const struct gn_array *a, uint64_t index, uint32_t change,

@@ -7,7 +7,7 @@
 #define GRAPNEL_ARRAY_WRITE_H
 
 #include <grapnel/detail/array/sample.h>
-#include <grapnel/detail/cache/element.h>
+#include <grapnel/detail/cache/announce.h>
 
 /* Write an element that cannot be written at once: bring its page in, with those that other lanes want. */
 SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *a, uint64_t address,
@@ -20,8 +20,8 @@ SIMT_NOINLINE_FN struct gn_store_status gn__write_slowly(const struct gn_array *
 }
 
 /* Lanes that write the same page pin it once; each writes its element. */
-SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address,
-                                               const uint64_t bits[2], uint32_t size)
+SIMT_FN struct gn_store_status gn__write_pinned(const struct gn_array *a, uint64_t address,
+                                                const uint64_t bits[2], uint32_t size)
 {
 	const uint64_t page = gn__page_number(&a->pages, address);
 	const uint32_t at = gn__page_offset(&a->pages, address);
@@ -35,6 +35,20 @@ SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_
 	}
 	gn__group_unpin(&a->pages, &g, &w);
 	return w.hold.data ? ok : gn__write_slowly(a, address, bits[0], bits[1], size);
+}
+
+SIMT_FN struct gn_store_status gn__write_paged(const struct gn_array *a, uint64_t address,
+                                               const uint64_t bits[2], uint32_t size)
+{
+	const struct gn_store_status ok = {0, 0};
+	char *to = gn__announce(&a->pages, gn__page_number(&a->pages, address),
+	                        gn__page_offset(&a->pages, address), size);
+
+	if (!to)
+		return gn__write_pinned(a, address, bits, size);
+	gn__store_element(to, bits, size);
+	gn__announce_end(&a->pages);
+	return ok;
 }
 
 /* A write that gn__write does not serve in line: it is refused, noted, or goes to a page. */

@@ -5,6 +5,7 @@
 #ifndef GRAPNEL_CACHE_FLUSH_H
 #define GRAPNEL_CACHE_FLUSH_H
 
+#include <grapnel/detail/cache/announce.h>
 #include <grapnel/detail/cache/claim.h>
 #include <grapnel/detail/cache/move.h>
 #include <grapnel/detail/cache/view.h>
@@ -56,6 +57,7 @@ SIMT_FN int gn__flush_try(const struct gn_cache_view *c, struct gn__flush *f)
 	if (simt_cas_acq_rel_dev_u64(f->word, seen,
 	                             (f->pinned ? seen : seen & ~GN__WORD_DIRTY) | GN__WORD_BUSY) != seen)
 		return -GN_EAGAIN;
+	gn__await_announced(c, f->word);
 	/* Only now the frame stays with its page: it may be another page than in the first look. */
 	f->word = gn__word_of_frame(c, f->frame, &f->page);
 	return 1;

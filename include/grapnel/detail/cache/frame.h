@@ -17,6 +17,7 @@
 #ifndef GRAPNEL_CACHE_FRAME_H
 #define GRAPNEL_CACHE_FRAME_H
 
+#include <grapnel/detail/cache/announce.h>
 #include <grapnel/detail/cache/hand.h>
 #include <grapnel/detail/cache/move.h>
 #include <grapnel/detail/cache/sector.h>
@@ -194,8 +195,10 @@ SIMT_FN enum gn__taking gn__take_from(const struct gn_cache_view *c, uint32_t fr
 		then = seen & ~GN__WORD_REF; /* one swap for both cases: the lanes of a warp may have both */
 	if (simt_cas_fenced_dev_u64(word, seen, then) != seen || used)
 		return GN__UNSETTLED;
-	if (seen & GN__WORD_DIRTY)
+	if (seen & GN__WORD_DIRTY) {
+		gn__await_announced(c, word);
 		return GN__TAKEN_DIRTY;
+	}
 	gn__count_eviction(c);
 	return GN__TAKEN;
 }

@@ -3,7 +3,7 @@
  * detail/cache/page.h - the page protocol: a sequence lock with a pin count.
  *
  * The word of a page (detail/cache/word.h) says which frame holds the page. A thread uses a page in one of
- * three ways:
+ * four ways:
  *
  *   Without a pin, to read, as under a sequence lock: gn__page_snapshot loads the word, the thread loads
  *   from the frame, and gn__page_reload loads the word again, behind these loads. If gn__word_validate
@@ -14,8 +14,10 @@
  *   keeps its frame until gn__page_unpin. gn__page_pin_together and gn__page_pin_own take a snapshot and pin
  *   at once.
  *
- *   If neither is possible at once, the thread brings the page in: detail/cache/fault.h serves a missing
- *   sector of a byte-addressable store, detail/cache/access.h everything else.
+ *   Without a pin, to write, on the cpu machine alone: detail/cache/announce.h.
+ *
+ *   If none of these is possible at once, the thread brings the page in: detail/cache/fault.h serves a
+ *   missing sector of a byte-addressable store, detail/cache/access.h everything else.
  *
  * Memory edges (docs/memory-model.md): the snapshot is A4 and pairs with R4 of the thread that published the
  * page; the reload is A5 and pairs with R5 of the thread that took the frame; a pin is an acquire of R4 and

@@ -76,6 +76,12 @@ SIMT_FN void gn__sector_dirty(const struct gn_cache_view *c, uint32_t frame, uin
 		simt_reduce_or_relaxed_dev_u64(&c->sector[frame], bits);
 }
 
+/* Are these sectors of a VALID page dirty? */
+SIMT_FN int gn__sector_is_dirty(const struct gn_cache_view *c, uint32_t frame, uint32_t sectors)
+{
+	return !c->sector || !(((uint64_t)sectors << 32) & ~simt_load_relaxed_dev_u64(&c->sector[frame]));
+}
+
 /* The sectors of a DIRTY page that must be written back. */
 SIMT_FN uint32_t gn__sector_dirty_of(const struct gn_cache_view *c, uint32_t frame)
 {

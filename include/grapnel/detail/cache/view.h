@@ -83,6 +83,9 @@ struct gn_cache_failure {
 struct gn_cache_local {
 	/* direct table: a lot of the hand's frames: first << 32 | GN__LOT_BEGUN + how many are taken */
 	uint64_t lot;
+	/* cpu: address of the page's word that a thread writes an element of, or 0 (detail/cache/announce.h)
+	 */
+	uint64_t writes;
 	/* pages fetched ahead since gn__ahead_judge last judged */
 	uint32_t ahead;
 	uint32_t used;           /* of those, how many a stream came to */
@@ -96,7 +99,7 @@ struct gn_cache_local {
 	uint32_t way;    /* of the followers: that of a leading group; 0 for GN_LEAD_ROUND */
 	uint32_t
 	    around[2]; /* followers', leading group's misses that go around the cache before one does not */
-	uint32_t pad[19];
+	uint32_t pad[17];
 };
 
 /* Added to what is taken of a lot; below, there has been none yet. */
@@ -168,7 +171,9 @@ struct gn_cache_view {
 	uint32_t laps;      /* of a hand over a window before it goes on */
 	uint32_t low_water; /* how far ahead of the hand frames are kept clean; 0: no cleaner */
 	uint32_t begun_rows;
-	uint32_t pace; /* pages that threads fetch in a round (detail/cache/pace.h); 0: any number */
+	uint32_t
+	    announcers; /* cpu: entries of shared->local in use; 0: writes pin (detail/cache/announce.h) */
+	uint32_t pace;  /* pages that threads fetch in a round (detail/cache/pace.h); 0: any number */
 	uint32_t
 	    moved_most;   /* units that pages of the leading group by rounds moved, at which all are halved */
 	uint64_t zero;    /* is 0, which no compiler knows: see simt_load_behind_dev_u64 */

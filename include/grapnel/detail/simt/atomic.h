@@ -203,6 +203,22 @@ SIMT_FN void simt_fence_acq_rel_dev(void)
 #endif
 }
 
+#if !SIMT_ON_CUDA
+/* Sequentially consistent accesses, for threads of the cpu machine. */
+SIMT__CAS(seq_cst_u64, uint64_t, "l", "", __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+SIMT__LOAD(seq_cst_u64, uint64_t, uint64_t, "l", "", __ATOMIC_SEQ_CST)
+
+SIMT_FN void simt_fence_seq_cst(void)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wtsan"
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#pragma GCC diagnostic pop
+}
+#endif
+
 SIMT_FN void simt_fence_acq_rel_sys(void)
 {
 #if SIMT_ON_CUDA
