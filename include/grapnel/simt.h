@@ -173,6 +173,7 @@ SIMT_NOINLINE_FN void simt_copy_each(uint32_t mask, uint32_t wants, void *to, co
  *   acquire  an order: later accesses of this thread come after it
  *   release  an order: earlier accesses of this thread come before it
  *   acq_rel  an order: both
+ *   seq_cst  an order: both, and all threads see these accesses in one order; on cpu alone
  *   dev      a scope: seen by every thread of the same machine
  *   sys      a scope: seen by the host, other devices and controllers too
  *   any      a scope: as dev; the word may also lie in a block's shared memory

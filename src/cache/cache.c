@@ -397,12 +397,17 @@ static void shape_cleaner(struct gn_cache_view *v)
 	                                                     : 8192;
 }
 
-/* The entries of shared->local that processors of the cpu machine use. */
-static uint32_t announcers(const struct simt_info *machine)
+/*
+ * The entries of shared->local in which a thread may announce a page. Threads of wide warps do not; the
+ * host's threads have the first entry.
+ */
+static uint32_t announcers(const struct gn_cache *cache, const struct simt_info *machine)
 {
 	const uint32_t most = GN_CACHE_LOCALS;
 
-	return machine->is_cuda ? 0 : machine->processors < most ? machine->processors : most;
+	if (machine->is_cuda || !cache->is_direct)
+		return 0;
+	return machine->warp_width > 1 ? 1 : machine->processors < most ? machine->processors : most;
 }
 
 /* ---- create and destroy ---- */
@@ -516,7 +521,7 @@ static int build(struct gn_cache *cache, struct gn_store *const *stores, unsigne
 		shape_hands(&cache->image, &info);
 	shape_cleaner(&cache->image);
 	cache->image.pace = info.is_cuda ? 0 : cache->image.frames / 4;
-	cache->image.announcers = announcers(&info);
+	cache->image.announcers = announcers(cache, &info);
 	rc = o->peers ? allocate_there(cache, o->peers, error) : 0;
 	if (rc)
 		return rc;

@@ -154,7 +154,7 @@ static void draw_trial(uint64_t seed)
 		draw_wide(&s, t);
 	t->leaders = t->cache.frames > 3 && t->cache.policy == GN_CLOCK && draw_chance(&s, 50);
 	t->hands_began = draw_chance(&s, 50);
-	t->announces = draw_chance(&s, 50);
+	t->announces = draw_below(&s, 3);
 }
 
 static void set_small(const struct small *s)
@@ -226,7 +226,7 @@ static void reset_cache(struct trial *t)
 	c->laps = 2;
 	c->moved_most = 32;
 	c->low_water = t->low_water;
-	c->announcers = t->announces; /* all threads are of one processor */
+	c->announcers = t->announces > 1 ? (uint32_t)PROCESSORS : t->announces;
 	c->wait_ns = t->patience_ns;
 	c->begun = t->way == BY_BLOCKS ? t->begun : NULL;
 	c->begun_rows = 1;
@@ -427,15 +427,20 @@ static int check_frames(const struct trial *t)
  */
 static int check_counters(const struct trial *t)
 {
-	const struct gn_cache_statistics *s = &t->stripe[0];
 	const uint32_t failures = t->failed[FETCH] + t->failed[PUT];
-	const uint64_t around = s->fetched_bytes - t->moved[FETCH];
+	uint64_t fetched = 0, written = 0, bypassed = 0, around;
 
-	if (!failures && (around > 32 * s->bypassed || around % 32 || s->written_bytes != t->moved[PUT]))
+	for (uint32_t k = 0; k < GN_CACHE_STRIPES; k++) {
+		fetched += t->stripe[k].fetched_bytes;
+		written += t->stripe[k].written_bytes;
+		bypassed += t->stripe[k].bypassed;
+	}
+	around = fetched - t->moved[FETCH];
+	if (!failures && (around > 32 * bypassed || around % 32 || written != t->moved[PUT]))
 		return model_wrong(
 		    "%llu bytes of the store were read and %llu written, the cache counted %llu and %llu",
 		    (unsigned long long)t->moved[FETCH], (unsigned long long)t->moved[PUT],
-		    (unsigned long long)s->fetched_bytes, (unsigned long long)s->written_bytes);
+		    (unsigned long long)fetched, (unsigned long long)written);
 	if (t->shared.write_failures != t->failed[PUT])
 		return model_wrong("%u write-backs failed, %u were counted", t->failed[PUT],
 		                   t->shared.write_failures);

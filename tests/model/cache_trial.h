@@ -27,6 +27,7 @@ enum {
 	WIDE = 32, /* lanes of a whole warp */
 	MOST_THREADS = WIDE + MOST_WRITERS,
 	MOST_STEPS = 8,
+	PROCESSORS = 3,                               /* if not all threads are of one */
 	MOST_NUMBERS = MOST_WRITERS * MOST_STEPS + 2, /* that one element may be written with */
 	ELEMENTS = MOST_PAGES * PAGE_WORDS,
 	FOREVER_NS = 400000000, /* 400 000 steps: nobody healthy waits so long */
@@ -151,8 +152,10 @@ struct trial {
 	uint8_t whole[MOST_PAGES]; /* whose page it is, or SHARED */
 	uint32_t lot;              /* frames of the hand that are taken at once */
 	uint32_t leaders;          /* frames of each group of pages that leads; 0: the clock has one hand */
-	uint32_t announces;        /* 1: a thread that writes to a dirty page does not pin it */
-	uint32_t hands_began;      /* 1: all frames have been given out, and groups have their own */
+	/* a thread that writes to a dirty page does not pin it: 1, threads of one processor; 2, one of each
+	 */
+	uint32_t announces;
+	uint32_t hands_began; /* 1: all frames have been given out, and groups have their own */
 	uint32_t low_water;
 	uint32_t version; /* of all words in the beginning */
 	uint64_t seed;

@@ -523,6 +523,8 @@ SIMT_FN void use(struct trial *t, uint32_t id)
 
 	u.t = t;
 	u.id = id;
+	if (t->announces > 1 && simt_warp_width() == 1)
+		simt__self->processor = id % PROCESSORS;
 	u.cursor = gn_cursor_init(&t->array);
 	gn__recent_forget(&u.recent);
 	for (uint32_t k = 0; k < t->steps[id]; k++)

@@ -43,12 +43,13 @@ detail/array/atomic.h|/gn__change_pinned(const/,/^}/s/^	const struct gn__group g
 detail/array/atomic.h|s/gn__group_pin(&a->pages, &g, page, 0)/gn__group_pin(\&a->pages, \&g, page, 1)/|an element is changed in a page in parts
 detail/change.h|s/return simt_add_relaxed_dev_u64(element, .*/{ seen = simt_load_relaxed_dev_u64(element); simt_store_relaxed_dev_u64(element, seen + operand[0]); return seen; }/|an addition in two steps
 detail/change.h|/gn__change_8(uint64_t/,/^}/s/if (was == seen)/if (1)/|a change that lost a race is not tried again
-detail/cache/announce.h|/gn__announce(const/,/^}/s/(wanted . GN__WORD_BUSY)/wanted/|an element is written without a pin to a page that is being written back
-detail/cache/announce.h|/gn__announce(const/,/^}/s/GN__WORD_VALID . GN__WORD_DIRTY/GN__WORD_VALID/|an element is written without a pin to a clean page
+detail/cache/announce.h|/gn__word_is_written(uint64_t/,/^}/s/(wanted . GN__WORD_BUSY)/wanted/|an element is written without a pin to a page that is being written back
+detail/cache/announce.h|/gn__word_is_written(uint64_t/,/^}/s/GN__WORD_VALID . GN__WORD_DIRTY/GN__WORD_VALID/|an element is written without a pin to a clean page
 detail/cache/announce.h|/gn__announce(const/,/^}/s/gn__sector_is_dirty(.*/1)/|a write without a pin makes no sector dirty
-detail/cache/announce.h|/gn__announce(const/,/^}/s/simt_cas_seq_cst_u64(writes, 0, .*/(simt_cas_seq_cst_u64(writes, 0, (uint64_t)(uintptr_t)\&p->word[page]), 0))/|two threads of one processor announce at once
-detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn__await_announced(c, f->word);//|a flush does not wait for a write without a pin
-detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn__await_announced(c, word);//|direct: an evictor does not wait for a write without a pin
+detail/cache/announce.h|/gn__announce(const/,/^}/s/simt_cas_seq_cst_dev_u64(writes, 0, .*/(simt_cas_seq_cst_dev_u64(writes, 0, (uint64_t)(uintptr_t)\&p->word[page]), 0))/|two threads of one processor announce at once|direct, 1 frame: two of one processor announce, a third flushes
+detail/cache/flush.h|/gn__flush_try(const/,/^}/s/gn__await_announced(c, f->word);//|a flush does not wait for a write without a pin|direct, 1 frame: an announced write beside a flush
+detail/cache/frame.h|/gn__take_from(const/,/^}/s/gn__await_announced(c, word);//|direct: an evictor does not wait for a write without a pin|direct, 1 frame: an announced write beside an eviction
+detail/cache/announce.h|/gn__await_announced(const/,/^}/s/k < c->announcers/k < 1/|one processor alone is waited for|direct, 1 frame: two announce, a third evicts
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/if (seen & GN__WORD_PINS .*/if (0)/|direct: pins do not keep a frame
 detail/cache/frame.h|/gn__take_way(const/,/^}/s/if (seen & GN__WORD_PINS ..$/if (0 \&\&/|sets: pins do not keep a frame
 detail/cache/frame.h|/gn__take_from(const/,/^}/s/seen & GN__WORD_BUSY/0/|direct: two evict one page

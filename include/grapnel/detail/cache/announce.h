@@ -38,6 +38,14 @@ SIMT_FN int gn__may_announce(const struct gn__pages *p)
 	return p->word && simt_processor() % GN_CACHE_LOCALS < p->cache->announcers && simt_warp_width() == 1;
 }
 
+/* May a page with this word be written without a pin? */
+SIMT_FN int gn__word_is_written(uint64_t seen)
+{
+	const uint64_t wanted = GN__WORD_VALID | GN__WORD_DIRTY | GN__WORD_REF;
+
+	return (seen & (wanted | GN__WORD_BUSY)) == wanted;
+}
+
 /*
  * gn__announce - begin to write or change `size` bytes at `at` of a page, if it is VALID and DIRTY, and their
  * sectors are dirty. One thread; waits for nothing.
@@ -50,14 +58,14 @@ SIMT_FN char *gn__announce(const struct gn__pages *p, uint64_t page, uint32_t at
 	(void)p, (void)page, (void)at, (void)size;
 	return 0;
 #else
-	const uint64_t wanted = GN__WORD_VALID | GN__WORD_DIRTY | GN__WORD_REF;
 	const struct gn_cache_view *c = p->cache;
 	uint64_t *writes = gn__announcement(c), seen;
 
-	if (!gn__may_announce(p) || simt_cas_seq_cst_u64(writes, 0, (uint64_t)(uintptr_t)&p->word[page]))
+	if (!gn__may_announce(p) || !gn__word_is_written(simt_load_relaxed_dev_u64(&p->word[page])) ||
+	    simt_cas_seq_cst_dev_u64(writes, 0, (uint64_t)(uintptr_t)&p->word[page]))
 		return 0;
-	seen = simt_load_seq_cst_u64(&p->word[page]);
-	if ((seen & (wanted | GN__WORD_BUSY)) == wanted &&
+	seen = simt_load_seq_cst_dev_u64(&p->word[page]);
+	if (gn__word_is_written(seen) &&
 	    gn__sector_is_dirty(c, gn__word_payload(seen), gn__sectors(c, at, at + size)))
 		return p->frame + ((size_t)gn__word_payload(seen) << p->page_log2) + at;
 	simt_store_release_dev_u64(writes, 0);
@@ -74,7 +82,7 @@ SIMT_FN void gn__announce_end(const struct gn__pages *p)
 
 /*
  * The caller has made a DIRTY page BUSY: wait for the threads that write an element of it. Each is between
- * two steps above, so it is done soon. A clean page needs no call.
+ * two steps above and waits for nothing, so this wait has no deadline. A clean page needs no call.
  */
 SIMT_FN void gn__await_announced(const struct gn_cache_view *c, const uint64_t *word)
 {

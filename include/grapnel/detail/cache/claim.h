@@ -23,11 +23,11 @@
  * No thread waits while it holds what others may need, but for a loader in the direct table: it keeps
  * its page BUSY while it waits for a frame. Threads that have frames let them go without needing that page.
  * The lock of a set is held for a search of its words. A claim that got no frame keeps its page absent until
- * gn__claim_drop in the next round. And no function here waits: lanes of one warp that want different pages
- * can need each other's pages, and a lane that is done may have to stand still until the others of its warp
- * leave the same loop. So there is one place, gn__claim_round (access.h), in which lanes wait and in which
- * they also give up everything that others wait for. The lanes of a mask synchronise before any of them
- * claims something, so that none waits for a lane that has not come yet.
+ * gn__claim_drop in the next round. And no function here waits but for announced writes: lanes of one warp
+ * that want different pages can need each other's pages, and a lane that is done may have to stand still
+ * until the others of its warp leave the same loop. So there is one place, gn__claim_round (access.h), in
+ * which lanes wait and in which they also give up everything that others wait for. The lanes of a mask
+ * synchronise before any of them claims something, so that none waits for a lane that has not come yet.
  */
 #ifndef GRAPNEL_CACHE_CLAIM_H
 #define GRAPNEL_CACHE_CLAIM_H
@@ -393,7 +393,7 @@ SIMT_FN enum gn__step gn__claim_lookup(const struct gn_cache_view *c, struct gn_
 
 /*
  * gn__claim_seek - look for the page, or go on where the claim waited (see the top of this file).
- * One thread. Never waits itself.
+ * One thread. Waits for nothing but announced writes.
  */
 SIMT_NOINLINE_FN enum gn__step gn__claim_seek(const struct gn_cache_view *c, struct gn__claim *k)
 {

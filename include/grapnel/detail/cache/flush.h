@@ -88,7 +88,7 @@ SIMT_FN struct gn_store_status gn__flush_write(const struct gn_cache_view *c, ui
  * @wants  1: this lane names a frame
  * Other accesses may run at the same time, also those that give the frame to another page: the flush writes
  * the page that the frame has when the flush makes it BUSY. Waits for other threads' work on the page, at
- * most c->wait_ns.
+ * most c->wait_ns, and for announced writes.
  * Returns each lane's own status: 0 (written, or nothing to write), -GN_ETIMEDOUT, or why the write failed.
  * After a failed write the page is still dirty.
  */
@@ -220,7 +220,7 @@ SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 /*
  * The cleaner: keep frames clean ahead of the hand, so that a miss need not write before it reads. Lanes that
  * have missed call it after their accesses, when no other thread waits for them. Collective; waits only for
- * the transfers that it begins.
+ * the transfers that it begins and for announced writes.
  */
 SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {

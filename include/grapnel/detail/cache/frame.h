@@ -7,9 +7,10 @@
  * try. In the set table the frame must be one of the page's set. The caller has locked the set, so that no
  * two searches bring the same page.
  *
- * Each function takes a frame or returns why not. None waits, because the searching thread holds a page or a
- * set that other threads want. A dirty page is not written here, because a whole warp moves its bytes: the
- * page stays in its frame, BUSY, until the caller has written it.
+ * Each function takes a frame or returns why not. None waits but for announced writes, which last for one
+ * store (detail/cache/announce.h), because the searching thread holds a page or a set that other threads
+ * want. A dirty page is not written here, because a whole warp moves its bytes: the page stays in its frame,
+ * BUSY, until the caller has written it.
  *
  * struct gn__claim belongs to detail/cache/claim.h. It holds what a thread wants and what it has got so far.
  * It is declared here because the search stores its result in it, and the claim calls the search.
@@ -223,10 +224,10 @@ SIMT_FN enum gn__taking gn__take_frame(const struct gn_cache_view *c, uint32_t f
 }
 
 /*
- * The next frame to try. For two rounds, or two laps over a window, it is where the page's hand is (that of
- * the followers, while there are new frames), because the first may only clear REF. Other threads also move
- * the hand, so the third round goes from frame to frame, over those of all hands, and misses none. Under the
- * random policy the first frame is drawn, and every round goes from frame to frame.
+ * The next frame to try. For two rounds, or two laps over a window, it is where the page's hand is
+ * (gn__hand_next), because the first may only clear REF. Other threads also move the hand, so the third round
+ * goes from frame to frame, over those of all hands, and misses none. Under the random policy the first frame
+ * is drawn, and every round goes from frame to frame.
  */
 SIMT_FN uint32_t gn__next_frame(const struct gn_cache_view *c, const struct gn__claim *k)
 {

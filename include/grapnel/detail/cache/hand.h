@@ -19,9 +19,10 @@
  * group whose fetches and reads around moved clearly the least lately, or rounds (set dueling). The words of
  * pages decide alone whether a frame may be taken, so a wrong choice costs time, and nothing else.
  *
- * In a new or invalidated cache every frame is given out once before a page leaves. So data of as many pages
- * as there are frames stay, whatever groups their pages are in. The first pages of a leading group come into
- * its own frames. By windows they stay there, so a second pass over the data finds them early.
+ * In a new or invalidated cache every frame is given out once before a page leaves. (Of threads that race,
+ * one may try a frame that was given out before.) So data of as many pages as there are frames stay, whatever
+ * groups their pages are in. The first pages of a leading group come into its own frames. By windows they
+ * stay there, so a second pass over the data finds them early.
  *
  * Only the direct table has hands. Only GN_CLOCK has groups that lead, and only in a cache of enough frames
  * that is smaller than the stores.
@@ -83,7 +84,8 @@ SIMT_FN uint32_t gn__hand_first(const struct gn_cache_view *c, uint32_t hand)
 /*
  * The number of places with which a hand begins, in whatever way it works. The followers' hand gives out
  * every frame of the cache that no leading group has taken first. The hand of a leading group goes round its
- * frames twice, because the first round may only clear REF.
+ * frames twice. While there are new frames, the first round takes those of its own; else a round may only
+ * clear REF.
  */
 SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
 {
@@ -91,8 +93,8 @@ SIMT_FN uint32_t gn__hand_begins(const struct gn_cache_view *c, uint32_t hand)
 }
 
 /*
- * Are there frames that were never given out? The followers' hand gives them out first, for every group.
- * (When its counter has wrapped, it goes round all frames once more.)
+ * Are there perhaps frames that were never given out? The followers' hand gives them out, for every group.
+ * (When its counter has wrapped, it seems so for a round.)
  */
 SIMT_FN int gn__has_new_frames(const struct gn_cache_view *c)
 {
@@ -202,12 +204,17 @@ SIMT_FN uint32_t gn__next_of_lot(const struct gn_cache_view *c)
 SIMT_FN uint32_t gn__hand_next(const struct gn_cache_view *c, uint64_t page)
 {
 	const uint32_t hand = gn__hand_of(c, page);
+	uint32_t place;
 
 	if (c->policy == GN_RANDOM)
 		return gn__stir(gn__next_of_lot(c) + (uint32_t)page * 31) % c->frames;
 	if (hand == GN_FOLLOWERS || (gn__has_new_frames(c) && !gn__has_new_of_own(c, hand)))
 		return gn__next_of_lot(c);
-	return gn__frame_at(c, hand, simt_add_relaxed_dev_u32(&c->shared->hand[hand].at, 1));
+	place = simt_add_relaxed_dev_u32(&c->shared->hand[hand].at, 1);
+	/* other threads have taken its last new frame meanwhile */
+	if (place >= c->leaders && gn__has_new_frames(c))
+		return gn__next_of_lot(c);
+	return gn__frame_at(c, hand, place);
 }
 
 /* ---- the duel ---- */
@@ -269,7 +276,7 @@ SIMT_FN void gn__duel_halve(const struct gn_cache_view *c)
 	struct gn_cache_shared *s = c->shared;
 	const uint32_t halvings = simt_add_relaxed_dev_u32(&s->halvings, 1) + 1;
 
-	if (halvings % GN__HALVINGS == 0 && gn__best_way(c) != GN_LEAD_WINDOW) {
+	if (halvings % GN__HALVINGS == 0 && gn__best_way(c) != GN_LEAD_WINDOW && !gn__has_new_frames(c)) {
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].clean, 0);
 		simt_store_relaxed_dev_u32(&s->hand[GN_LEAD_WINDOW].at, 0);
 	}

@@ -205,8 +205,8 @@ SIMT_FN void simt_fence_acq_rel_dev(void)
 
 #if !SIMT_ON_CUDA
 /* Sequentially consistent accesses, for threads of the cpu machine. */
-SIMT__CAS(seq_cst_u64, uint64_t, "l", "", __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
-SIMT__LOAD(seq_cst_u64, uint64_t, uint64_t, "l", "", __ATOMIC_SEQ_CST)
+SIMT__CAS(seq_cst_dev_u64, uint64_t, "l", "", __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+SIMT__LOAD(seq_cst_dev_u64, uint64_t, uint64_t, "l", "", __ATOMIC_SEQ_CST)
 
 SIMT_FN void simt_fence_seq_cst(void)
 {
