@@ -218,23 +218,32 @@ SIMT_FN int gn__clean_backs_off(const struct gn_cache_view *c, uint32_t mask)
 }
 
 /*
+ * A warp of one lane cleans so many frames at a miss. One would do if the cleaner never backed off. It does
+ * when it meets a frame that it must leave, and then victims are dirty, and each miss writes before it reads.
+ */
+enum { GN__CLEANED_ALONE = 4 };
+
+/*
  * The cleaner: keep frames clean ahead of the hand, so that a miss need not write before it reads. Lanes that
  * have missed call it after their accesses, when no other thread waits for them. Collective; waits only for
- * the transfers that it begins and for announced writes.
+ * the transfers that it begins and for announced writes. Returns whether it wrote a page.
  */
-SIMT_NOINLINE_FN void gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
+SIMT_NOINLINE_FN int gn__clean_ahead(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {
 	struct gn__flush f = {0, 0, 0, 0};
 	int wants, begun;
 
 	if (gn__clean_backs_off(c, mask) || gn__clean_next(c, mask, k, &f.frame))
-		return;
+		return 0;
 	wants = gn__clean_wants(c, f.frame);
 	begun = wants && gn__flush_try(c, &f) == 1;
-	if (simt_ballot(mask, begun))
+	if (simt_ballot(mask, begun)) {
 		gn__flush_write(c, mask, begun, &f);
-	else if (!simt_ballot(mask, wants) && simt_lane() == simt_first_lane(mask))
+		return 1;
+	}
+	if (!simt_ballot(mask, wants) && simt_lane() == simt_first_lane(mask))
 		simt_store_relaxed_dev_u32(&gn__local(c)->clean_backoff, gn__clean_backoff(c));
+	return 0;
 }
 
 #endif

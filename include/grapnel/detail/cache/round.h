@@ -228,8 +228,11 @@ SIMT_NOINLINE_FN int gn__claim_round(const struct gn_cache_view *c, uint32_t mas
 
 SIMT_FN void gn__claim_end(const struct gn_cache_view *c, uint32_t mask, const struct gn__claim *k)
 {
+	uint32_t many = simt_warp_width() == 1 ? (uint32_t)GN__CLEANED_ALONE : 1;
+
 	if (c->low_water && simt_ballot(mask, (int)k->missed))
-		gn__clean_ahead(c, mask, k);
+		while (many-- && gn__clean_ahead(c, mask, k))
+			;
 	simt_warp_sync(mask);
 }
 
