@@ -154,7 +154,7 @@ static void draw_trial(uint64_t seed)
 		draw_wide(&s, t);
 	t->leaders = t->cache.frames > 3 && t->cache.policy == GN_CLOCK && draw_chance(&s, 50);
 	t->hands_began = draw_chance(&s, 50);
-	t->announces = draw_below(&s, 3);
+	t->announces = draw_chance(&s, 50) * (1 + draw_chance(&s, 25));
 }
 
 static void set_small(const struct small *s)
