@@ -52,7 +52,7 @@ extern "C" {
 
 /* Zero is a good default for every member but bytes. */
 struct gn_cache_options {
-	uint64_t bytes; /* of all frames together */
+	uint64_t bytes; /* of all frames together: at least so many pages as ways says, or 4 if that is 0 */
 	/*
 	 * A power of two, 512 to 2 MiB. 0 chooses:
 	 *   behind queue pairs  the largest power of two that is at most 65536, a 256th of bytes and the
