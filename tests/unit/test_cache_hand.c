@@ -51,20 +51,27 @@ static uint64_t store_reads(struct cache_test *t)
 	return s.fetched + s.bypassed;
 }
 
+/* One thread visits pages by a kernel, and finds no wrong word. */
+static void visit_by(struct cache_test *t, const struct simt_kernel *kernel, struct visit_args args)
+{
+	uint32_t wrong = 0;
+
+	args.array = t->array;
+	args.wrong = &wrong;
+	run_block(t, kernel, 1, &args);
+	assert_int_equal(wrong, 0);
+}
+
 /* One thread reads the same word of each of these pages, in order. Returns the reads of the store. */
 static uint64_t store_reads_for(struct cache_test *t, const uint32_t *page, uint32_t visits)
 {
 	const uint64_t before = store_reads(t);
 	struct visit_args args;
-	uint32_t wrong = 0;
 
 	memset(&args, 0, sizeof args);
-	args.array = t->array;
 	args.page = page;
 	args.visits = visits;
-	args.wrong = &wrong;
-	run_block(t, &visit_kernel, 1, &args);
-	assert_int_equal(wrong, 0);
+	visit_by(t, &visit_kernel, args);
 	return store_reads(t) - before;
 }
 
@@ -130,15 +137,11 @@ static double share_of_bytes(struct cache_test *t, uint64_t first, uint32_t page
 {
 	const uint64_t before = statistics(t).fetched_bytes;
 	struct visit_args args;
-	uint32_t wrong = 0;
 
 	memset(&args, 0, sizeof args);
-	args.array = t->array;
 	args.first = first;
 	args.visits = pages;
-	args.wrong = &wrong;
-	run_block(t, &visit_many_kernel, 1, &args);
-	assert_int_equal(wrong, 0);
+	visit_by(t, &visit_many_kernel, args);
 	return (double)(statistics(t).fetched_bytes - before) / ((double)pages * PAGE);
 }
 
