@@ -146,9 +146,9 @@ struct gn_scanner {
  * gn_scanner_init - fill a job's host side and the first member of its kernels' arguments.
  * @graph  borrowed until gn_scanner_fini, as is job
  * A chunk has GN_SCAN_CHUNK edges. In a balanced graph it has as many as the graph's chunks have. If a miss
- * fetches a whole page, it has the edges of several pages, because the second launch fetches a page again at
- * each end of what was put aside. Memory on the machine: 16 bytes for each chunk. Returns 0; -GN_ENOMEM with
- * a message; what the cache of the graph's state failed with.
+ * fetches a whole page, a chunk has the edges of several pages: the second launch fetches the first and the
+ * last page of each chunk again, so few long chunks cost less. A chunk takes 16 bytes of the machine's
+ * memory. Returns 0; -GN_ENOMEM with a message; what the cache of the graph's state failed with.
  */
 int gn_scanner_init(struct gn_scanner *s, struct gn_scan *scan, struct simt_machine *machine,
                     struct gn_graph_arrays *graph, const char *job, struct gn_error *error);
